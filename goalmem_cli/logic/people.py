@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from goalmem_cli.languages.patterns import late
 from goalmem_cli.languages.words import Words, words_of
@@ -62,13 +62,6 @@ _KIN = frozenset(
 )
 _WHOSE = late(r"(?:\w+['’]s?|my|his|her|their|our|your)(?: \w+)* (\w+)", re.IGNORECASE)
 
-_ALONE = late(r"(?:(?<=\bis )|(?<=\bare )|(?<=\bwas )|(?<=['’]s )|(?<=['’]re ))(?:mine|yours)\b", re.IGNORECASE)
-"""What is somebody's, without its name: "the red coat is mine"."""
-_VOCATIVE = late(
-    r"(?:^|[.!?]\s+|\b(?:Hi|Hey|Yes|No|And|So|Oh),? )([A-Z]\w+),\s(?!(?:and|or)\b|(?!I\b)[A-Z])"
-    r"|\b(?![A-Z])[\w’']+,\s([A-Z]\w+)(?=[.!?,]|$)(?!,\s(?:and\b|or\b|[A-Z]))"
-)
-"""Where a text may address somebody by name, and does not list names."""
 _OWNED = late(r"(?<![\w'’-])(?P<whose>my|our|your)(?= (?P<thing>[^\W\d_][\w'’-]*))", re.IGNORECASE)
 _IN_PERSON = late(
     r"(?<![\w'’-])(?:i|me|mine|myself|we|us|ours|ourselves|you|u|yours|yourself|yourselves)(?![\w-])", re.IGNORECASE
@@ -90,8 +83,7 @@ _WORDED = late(
 """A question for words as they stand somewhere, such as a title."""
 _REPORTED = late(r"\b(?:said|says|wrote|writes|asked|asks|told \w+|texted|replied|answered|like)\s*[:,]", re.IGNORECASE)
 _TO_ALL = late(
-    r"\b(?:every(?:one|body|body's)|each|all(?! right)|both|any(?:one|body)|folks|guys|people|team|reminder|own|we|us"
-    r"|whoever)\b",
+    r"\b(?:every(?:one|body|body's)|each|all|both|any(?:one|body)|folks|guys|people|team|reminder|own|we|us|whoever)\b",
     re.IGNORECASE,
 )
 """Words of a message to many, or of a question about many, whose "your" is nobody's alone."""
@@ -222,24 +214,14 @@ def is_only_asking(value: str, facts: Sequence[Remembered], statement: str) -> b
     return not is_told and not told & content_stems(value)
 
 
-def with_owners(
-    answer: str, facts: Sequence[Remembered], question: str, asker: str | None, people: Collection[str] = ()
-) -> str:
-    """Return the answer with the owner's name for "my", "our", "your" and "mine", whose reader is not who said it.
+def with_owners(answer: str, facts: Sequence[Remembered], question: str, asker: str | None) -> str:
+    """Return the answer with the owner's name for "my", "our" and "your", whose reader is not who said it.
 
-    "My garage" is Mira's if she says it in a cited fact, and "your" garage if Mira asks. "Your" garage is Tom's if he
-    is spoken to, or named so and one of the `people` ("in your garage, Tom"). "Sister" is "my sister" if the facts say
-    so. "Our" is named for family and home alone, since other things may be everybody's. A phrase stays
+    "My garage" is Mira's if she says it in a cited fact, and "your" garage if Mira asks. "Sister" is "my sister"
+    if the facts say so. "Our" is named for family and home alone, since other things may be everybody's. A phrase stays
     if no cited fact has it, if several give it different owners, in titles, quotes and sayings, in statements with
     other pronouns ("I lost my keys"), and in other languages than English.
     """
-    if answer.casefold() in ("mine", "yours"):
-        told_alone = [(fact, each) for fact in facts for each in _ALONE.finditer(fact.text)]
-        is_reported = any(_REPORTED.search(fact.text, 0, each.start()) for fact, each in told_alone)
-        owners = {_owner(each, fact, question, people) for fact, each in told_alone}
-        owner = owners.pop() if len(owners) == 1 and not is_reported else ""
-        is_named = owner and not (role_of(owner) or _are_one(asker, owner) or words_of(question))
-        return f"{owner}'s" if is_named else answer
     told = _as_told(answer, facts, question)
     rest = _OWNED.sub("", told)
     is_quoted = answer[:1] in "\"“‘«'" or _WORDED.search(question) is not None
@@ -253,7 +235,7 @@ def with_owners(
             or any(_are_one(asker, fact.to) for fact in facts)
         ):
             return found["whose"]
-        owners = {owner for fact in facts for owner in _owners(found, fact, question, people)}
+        owners = {owner for fact in facts for owner in _owners(found["whose"], found["thing"], fact, question)}
         owner = owners.pop() if len(owners) == 1 else ""
         if not owner:
             return found["whose"]
@@ -286,11 +268,11 @@ def _are_one(asker: str | None, person: str) -> bool:
     return bool(one and other) and (one <= other or other <= one)
 
 
-def _owners(said: re.Match[str], fact: Remembered, question: str, people: Collection[str]) -> Iterable[str]:
+def _owners(whose: str, thing: str, fact: Remembered, question: str) -> Iterable[str]:
     """Yield whose the thing is, for each place where a fact has it with that word; "" where that is not known."""
     for found in _OWNED.finditer(fact.text):
-        if found[0].casefold() == said[0].casefold() and found["thing"].casefold() == said["thing"].casefold():
-            yield "" if _is_of_others(found, fact.text) else _owner(found, fact, question, people)
+        if (found["whose"].casefold(), found["thing"].casefold()) == (whose.casefold(), thing.casefold()):
+            yield "" if _is_of_others(found, fact.text) else _owner(found, fact, question)
 
 
 def _is_of_others(found: re.Match[str], text: str) -> bool:
@@ -303,15 +285,12 @@ def _is_of_others(found: re.Match[str], text: str) -> bool:
     return is_title or is_marked or is_quoted or bool(_REPORTED.search(before)) or words_of(text) is not None
 
 
-def _owner(found: re.Match[str], fact: Remembered, question: str, people: Collection[str]) -> str:
-    """Return whom "my", "our", "your" or "mine" means in a fact, "" if that is not known."""
-    if not found[0].casefold().startswith("your"):
+def _owner(found: re.Match[str], fact: Remembered, question: str) -> str:
+    """Return whom "my", "our" or "your" means in a fact, "" if that is not known."""
+    if found["whose"].casefold() != "your":
         return "" if fact.speaker == UNKNOWN_AUTHOR else fact.speaker
     if _TO_ALL.search(question) or _GENERAL.search(question) or (not fact.to and _TO_ALL.search(fact.text)):
         return ""
-    is_person = "thing" in found.groupdict() and found["thing"].casefold() in _KIN  # "your brother, Max" may be one
-    if not is_person and (called := _called(fact, people)):
-        return called
     start = max((end.end() for end in SENTENCE_END.finditer(fact.text, 0, found.start())), default=0)
     end = SENTENCE_END.search(fact.text, found.end())
     is_asked = _OPENING_VERB.fullmatch(fact.text, start, found.start()) or is_request(
@@ -319,10 +298,3 @@ def _owner(found: re.Match[str], fact: Remembered, question: str, people: Collec
     )
     is_anybodys = _OF_ANYBODY.search(fact.text, start, len(fact.text) if end is None else end.start())
     return "" if is_asked or is_anybodys else told_as_you(fact)
-
-
-def _called(fact: Remembered, people: Collection[str]) -> str:
-    """Return the only one of the people whom a fact addresses by name: "your solo is on Friday, Ana"; else ""."""
-    named = {found[1] or found[2] for found in _VOCATIVE.finditer(fact.text)}
-    called = [each for each in people if any(_are_one(name, each) for name in named)]
-    return called[0] if len(called) == len(named) == 1 and called[0] != fact.speaker and not fact.to else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -130,22 +130,19 @@ class AsAsked:
         """
         trace = self._reasoner.answer(question)
 
-        people = {name for fact in trace.facts.values() for name in (fact.speaker, *(name for name, _ in fact.before))}
-
         def worded(answer: str, numbers: Sequence[str]) -> str:
-            cited = [trace.facts[number] for number in numbers if number in trace.facts]
-            return _as_asked(answer, question, cited, people)
+            return _as_asked(answer, question, [trace.facts[number] for number in numbers if number in trace.facts])
 
         guess = trace.guess and replace(trace.guess, answer=worded(trace.guess.answer, trace.guess.evidence))
         sides = tuple(replace(side, value=worded(side.value, side.facts)) for side in trace.conflict)
         return replace(trace, answer=trace.answer and worded(trace.answer, trace.evidence), guess=guess, conflict=sides)
 
 
-def _as_asked(answer: str, question: Question, cited: Sequence[Fact], people: Collection[str]) -> str:
+def _as_asked(answer: str, question: Question, cited: Sequence[Fact]) -> str:
     told = words_of(question.text)
     if told is None:
         if asks_when(question.text):
             answer = with_its_day(answer, [fact.text for fact in cited])
-        named = with_owners(answer, cited, question.text, question.asker, people)
+        named = with_owners(answer, cited, question.text, question.asker)
         return weekday_of(named) if asks_for_weekday(question.text) else named
     return told.says(answer) if answer in VERDICTS else time_in(answer, told.code)

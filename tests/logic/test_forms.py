@@ -110,6 +110,7 @@ class Told:
     to: str = ""
     forwarded_by: str = ""
     quoted_by: str = ""
+    times: tuple[str, ...] = ()
     before: tuple[tuple[str, str], ...] = ()
     after: tuple[tuple[str, str], ...] = ()
 

@@ -155,15 +155,6 @@ def told(line: str) -> Fact:
         (None, "sister", "Lou > Ben: My sister drives the van.", "Lou's sister"),
         ("Lou", "sister", "Lou > Ben: My sister drives the van.", "your sister"),
         ("Ben", "brother's workshop", "Lou > Ben: It is in my brother's workshop.", "Lou's brother's workshop"),
-        (None, "your seat", "Petra / Lou: I'll row your seat until you are back, Milo.", "Milo's seat"),
-        (None, "your boat", "Petra: Yes, Milo, your boat is here.", "Milo's boat"),
-        (None, "your shelf", "Petra: My bike is on your shelf, Milo, hope that is all right.", "Milo's shelf"),
-        (None, "your brother", "Petra: I met your brother, Milo.", "your brother"),
-        (None, "your boots", "Petra: I met Ana, Milo, and got your boots.", "your boots"),
-        (None, "your boots", "Petra: Rome, I have your boots.", "your boots"),
-        (None, "mine", "Petra: The red coat is mine.", "Petra's"), ("Petra", "mine", "Petra: It is mine.", "mine"),
-        (None, "mine", "Petra: He has a gold mine.", "mine"),
-        (None, "mine", "Petra: Tom wrote: it is mine.", "mine"), (None, "yours", "Petra: It is yours, Milo.", "Milo's"),
         (None, "friend Max", "Lou: I went with my friend Max.", "Lou's friend Max"),
         (None, "Mum", "Lou: Mum drives the van.", "Mum"), (None, "mum", "Lou: My mum called. Mum is fine.", "mum"),
         (None, "sister", "Lou: His sister drives.", "sister"), (None, "sister", "user: My sister drives.", "sister"),
@@ -171,7 +162,7 @@ def told(line: str) -> Fact:
 )  # fmt: skip
 def test_my_and_your_become_names(asker: str | None, answer: str, fact: str, named: str) -> None:
     """The reader of an answer is not who said it, unless it is the asker; "you" is who is spoken to."""
-    assert with_owners(answer, [told(fact)], "What is it?", asker, ["Petra", "Milo", "Ana"]) == named
+    assert with_owners(answer, [told(fact)], "What is it?", asker) == named
 
 
 @pytest.mark.parametrize(

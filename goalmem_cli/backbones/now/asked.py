@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 
 from goalmem_cli.languages.patterns import late
-from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, stem, words
+from goalmem_cli.logic.normal import content_stems, stem, words
 
 HOME, WORK, OWN, DOING = "home", "work", "own", "doing"
 """The kinds: where one lives; where one works; something of one's own, such as a rent; any other verb."""
@@ -77,7 +77,8 @@ _PAYS = late(
 )
 _COSTS = late(rf"^(?:how much|what) (?:do|does) (?P<thing>.+?) (?:{_NOW} )*costs?\b(?P<rest>.*)$", re.IGNORECASE)
 _EARNS = late(
-    rf"^how much (?:do|does|is|are) {_WHO} (?:{_NOW} )*(?P<verb>earn|make|earning|making)(?: {_NOW})*$", re.IGNORECASE
+    rf"^how much (?:do|does|is|are) {_WHO} (?:{_NOW} )*(?P<verb>earn|make|earning|making)(?: {_NOW})*$",
+    re.IGNORECASE,
 )
 _PLACES = (
     late(rf"^where(?: is|['’]s| are) (?P<thing>.+?)(?: (?:kept|stored|parked|hidden|hanging|{_NOW}))*$", re.I),
@@ -126,10 +127,6 @@ _IS = late(
     r"(?: is|['’]s|(?<=how much) are|(?<=how high) are) (?P<thing>.+)$",
     re.IGNORECASE,
 )
-_FOR_EACH = late(r" (?:an?|per) \w+$", re.IGNORECASE)
-"""How often, or for what, a sum is paid: "the cabin a night"."""
-_NO_NAME = frozenset("it you one everything left due enough worth needed owed included".split()) | FUNCTION_WORDS
-"""What may follow "how much is" and is no thing; what ends with "-ing" may be one or not."""
 _HIS = late(r"^(?:the )?(?P<thing>[a-z][\w’' -]*?) of (?:the )?(?P<who>[A-Z][\w]+)$")
 _OF_HIS = late(r"^(?:the )?(?P<thing>\w+) (?:of|for|to) (?P<who>[A-Z]\w+)['’]s (?P<of>[a-z]\w*)$")
 _SOMEBODYS = late(rf"{PERSON}s?['’]", re.IGNORECASE)
@@ -192,7 +189,7 @@ def _price(text: str) -> Asked | None:
         head = next((stem(word) for word in reversed(words(thing)) if stem(word) in about), "")
         return Asked(OWN, _names(found["who"]), _kin(found), about=about, type="amount", head=head) if about else None
     if found := _COSTS.match(text):
-        return _thing(found["thing"], "amount", is_bare=True)
+        return _thing(found["thing"], "amount")
     if found := _EARNS.match(text):
         verb = stem(found["verb"].lower())
         return Asked(OWN, _names(found["who"]), _kin(found), about=frozenset((verb,)), type="amount", head=verb)
@@ -275,8 +272,7 @@ def _own(text: str) -> Asked | None:
         type_ = "colour" if _COLOUR.search(found["thing"]) else ""
     else:
         return None
-    is_sum = type_ == "amount" and ask.lower() == "how much"
-    return _thing(found["thing"], type_, is_bare=is_sum or type_ == "time")
+    return _thing(found["thing"], type_, is_bare=type_ == "time")
 
 
 def _thing(text: str, type_: str, *, is_bare: bool = False) -> Asked | None:
@@ -285,9 +281,6 @@ def _thing(text: str, type_: str, *, is_bare: bool = False) -> Asked | None:
     With `is_bare` it may be "choir", too.
     """
     text = re.sub(rf"(?:^| )(?:{_NOW}|called|named|paying|on|at|held)$", "", re.sub(rf" {_NOW}$", "", text.strip()))
-    if type_ == "amount":
-        text = re.sub(r"^an? ", "", _FOR_EACH.sub("", text)) if is_bare else _FOR_EACH.sub("", text)
-        is_bare = is_bare and _NO_NAME.isdisjoint(words(text)) and not text.endswith("ing")
     text, named = re.subn(r"^(?:the )?name of (?=.+ )", "", text)
     type_ = "name" if named and not type_ else type_
     text = _OF_HIS.sub(r"\g<who>'s \g<of> \g<thing>", text)

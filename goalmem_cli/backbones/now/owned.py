@@ -12,12 +12,11 @@ from goalmem_cli.backbones.now.persons import ONLY_DOES, doer_in, is_given_back,
 from goalmem_cli.backbones.now.places import NAMED_BEFORE, place_in
 from goalmem_cli.backbones.now.state import AT_FIRST, LATE, NOT_YET, NOW, ONCE, WAS, State
 from goalmem_cli.languages.patterns import late
-from goalmem_cli.logic.days import ORDINAL
 from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, numbers, stem, words
 
 _CHANGED = late(
     r"\b(?:now|new|changed|reset|set|moved|put|switched|shifted|swapped|updated|renamed|lent|gave|postponed|delayed|"
-    r"rescheduled|slipped|pushed|brought forward|raised|lowered|(?:goes|gone|went) (?:up|down))\b",
+    r"rescheduled|slipped|pushed|brought forward)\b",
     re.IGNORECASE,
 )
 _WAS_CHANGED = late(
@@ -47,9 +46,8 @@ _NAMED = late(
 )
 _SOMEBODY = late(rf"\b(?:my|our) (?:\w+ )?{PERSON}\b(?!['’])|\bwith (?:him|her|them)\b", re.IGNORECASE)
 """A person who has the thing or does it, and whose it need not be."""
-_BESIDE = late(r"\b(?:also|another|too|as well)\b", re.IGNORECASE)
+_BESIDE = late(r"\b(?:also|another|(?<!moved )(?<!changed )(?:too|as well))\b", re.IGNORECASE)
 """What holds beside another value; but "the shed key moved too" only says that other things did as well."""
-_CHANGED_TOO = late(r"\b(?:moved|changed|(?:goes|gone|went) (?:up|down)(?: to \S+)?) (?:too|as well)\b", re.IGNORECASE)
 _ELSEWHERE = late(r"^(?:at|in) (?:the |my |our )?[A-Za-z]+,? (?=(?:the|my|our)\b)", re.IGNORECASE)
 
 
@@ -70,17 +68,12 @@ def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
     if holder is None or _is_other(told, about, asked) or NOT_YET.search(told) or any(map(WAS.search, clauses)):
         return
     if value := _READERS[asked.type](told, asked):
-        replaces = not LATE.search(told) and not _BESIDE.search(_CHANGED_TOO.sub("", told))
-        is_shared = not _is_mine(about, asked)
-        per = ""
-        if asked.type == "amount":
-            is_shared = is_shared and asked.about.isdisjoint(_ONE_S_OWN) and not re.search(r"\bour\b", told, re.I)
-            paid_for = re.search(rf"(?<!\S){min(value)}(?: \w+)?? (?:an?|per) (\w+)", " ".join(words(told)))
-            per = stem(paid_for[1]) if paid_for else ""
+        replaces = not LATE.search(told) and not _BESIDE.search(told)
+        is_shared = asked.type != "amount" and not _is_mine(about, asked)
         is_kept = asked.type == KEEPER
         yield State(
             holder, value, is_end=is_kept and is_given_back(told, asked), is_only=_is_only(told, about, asked),
-            replaces=replaces, is_shared=is_shared, begins=begins["when"].lower() if begins else "", per=per,
+            replaces=replaces, is_shared=is_shared, begins=begins["when"].lower() if begins else "",
         )  # fmt: skip
 
 
@@ -114,8 +107,6 @@ def names_thing(text: str, asked: Asked) -> bool:
 
 def _names(sentence: str, asked: Asked) -> bool:
     """Say whether it names the thing, or tells of a change of its class; "the gate code" is no alarm code."""
-    if asked.type == "amount" and len(parts := _PARTS.split(sentence)) > 1:
-        return any(_names(part, asked) for part in parts)
     told = words(sentence)
     found = list(map(stem, told))
     is_all = asked.about <= set(found)
@@ -278,56 +269,14 @@ def _amount(sentence: str, asked: Asked) -> frozenset[str]:
         told = " ; ".join(own)
     elif len(sums) > 1 or any(each["plus"] for each in sums):
         told = _FOR.sub("", told)
-    found = {sum_ for part in _PARTS.split(told) for sum_ in _sums_in(part, asked)}
-    return frozenset(found) if len(found) == 1 else frozenset()
-
-
-def _sums_in(part: str, asked: Asked) -> Iterator[str]:
-    """Yield the numbers of a part of a sentence that may be sums of the thing: "is 45", "45 euros", "the canoe 14".
-
-    "In room 31" has none, nor has "glaze is 9" where the thing is not glaze.
-    """
-    told = words(_SIGN.sub(" euros ", part))
-    heads = [at for at, word in enumerate(told) if stem(word) == asked.head]
-    if not heads and _OF_ANOTHER.match(part):
-        return
-    for at, word in enumerate(told):
-        is_after = at == 0 or told[at - 1] in _BEFORE_SUMS or (at > 1 and at - 1 in heads and told[at - 2] in _ARTICLES)
-        behind = " ".join(told[at + 1 : at + 3])
-        is_sum = behind.startswith(_BEHIND_SUMS) or (is_after and not _COUNTED.match(behind))
-        if is_sum and re.fullmatch(r"\d+(?:\.\d+)?k?", word):
-            yield f"{numbers(word)[0]:.10g}"
-
-
-_ONE_S_OWN = frozenset(map(stem, "rent salary wage pay mortgage income pension bonus bill allowance".split()))
-"""Sums that each of those who talk has: one's own is not replaced by another's."""
-_PARTS = re.compile(r"[,;:](?!\d)| (?:and|but) ")
-_SIGN = re.compile(r"[€£$]")
-_BEFORE_SUMS = frozenset(
-    "is are be it they that cost costs now to pay pays paying earn earns get gets charge charges spend make makes want "
-    "wants asks plus euros only about around roughly still just currently actually".split()
-)
-_ARTICLES = ("the", "a", "an", "my", "our")
-_BEHIND_SUMS = ("euro", "pound", "dollar", "buck", "franc", "kr ", "a ", "an ", "per ", "each")
-_COUNTED = re.compile(
-    rf"(?!(?:{'|'.join(sorted(FUNCTION_WORDS - {'of'}))}|now|today|currently|instead|plus|including|altogether|total|"
-    r"cash|return|single|since|until|because|sorry|square|cubic|c?m|k[mg]|[mk]?\w*met(?:re|er)s?|litres?|\w+ly)\b)\w"
-)
-"""What follows a number of things, not of money: "1 of 3", "21 Elm Street"."""
-_OF_ANOTHER = re.compile(
-    r" *(?!(?:it|they|that|this)\b|(?:\w+ )*(?:price|fee|cost|charge|rate|total|sum|one)\b)(?:\w+ ){0,3}"
-    r"(?:is|are|am|costs?) "
-    r"|\w+['’](?:m|re) | *(?:the|an?) \w+ [€£$]?\d",
-    re.IGNORECASE,
-)
-"""The start of a part of a sentence that is about another thing than the part before."""
+    found = numbers(told)
+    return frozenset(f"{each:.10g}" for each in found) if len(set(found)) == 1 else frozenset()
 
 
 _NO_AMOUNT = late(
-    rf"\b(?:19|20)\d\d\b|\b{ORDINAL}\b|\b\d\d?:\d\d\b|\b(?:up|down|by|extra|another|(?:\d+ )?of|\w+day|the) "
+    r"\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2}:\d\d\b|\b(?:up|down|by|extra|another|of|\w+day|the) "
     r"\d[\d.,]*"
-    r"|\b\d[\d.,]* ?(?:%|(?:per ?cent|more|less|days?|weeks?|months?|years?|hours?|minutes?|rooms?|people)\b"
-    r"|\w+ (?:away|off|long)\b)",
+    r"|\b\d[\d.,]* ?(?:%|(?:per ?cent|more|less|days?|weeks?|months?|years?|hours?|rooms?|people)\b)",
     re.IGNORECASE,
 )
 """Numbers that are no sum of money: years, days, times, differences and counts."""

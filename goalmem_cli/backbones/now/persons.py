@@ -13,14 +13,14 @@ from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.normal import BASES, stem, words
 
 _IT = ("it", "them")
-NAME = (
+_NAME = (
     r"(?!(?:Every(?:body|one)|Some(?:body|one)|Any(?:body|one)|Nobody|None|He|She|It|We|You|They|Who|That|This|There|"
-    r"What|If|And|But|So|When|Then|Now|Today|Yesterday|Yes|No|Well|Okay|Ok|Sorry|Actually|Since|Never|Please|The|My|Our|His|Her|"
+    r"What|If|And|But|So|When|Then|Now|Today|Yesterday|Yes|No|Well|Okay|Ok|Sorry|Actually|Since|The|My|Our|His|Her|"
     r"Their|Your)\b)"
     r"[A-Z][\w.]*(?: [A-Z]\w+)?\b(?!['’]s [a-z](?!ot\b))"
 )
-_WHO = rf"(?P<where>{NAME}|(?:[Mm]y|[Oo]ur) (?:\w+ )?{PERSON}\b(?!['’]s))"
-_WHOM = rf"(?P<where>me\b|{NAME}|(?:my|our) (?:\w+ )?{PERSON}\b(?!['’]s))"
+_WHO = rf"(?P<where>{_NAME}|(?:[Mm]y|[Oo]ur) (?:\w+ )?{PERSON}\b(?!['’]s))"
+_WHOM = rf"(?P<where>me\b|{_NAME}|(?:my|our) (?:\w+ )?{PERSON}\b(?!['’]s))"
 _THE = r"(?P<b>(?:the|our|my|The|Our|My) [^,;:.!?]*?|it|them)"
 _END = (
     r"(?= *(?:$|[,;:.!?)]|(?:with (?:him|her|them|me|us)|home|now|today|yesterday|this|last|from (?=[A-Z]|my|our)|"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from goalmem_cli.backbones.now.asked import Asked
-from goalmem_cli.backbones.now.persons import NAME, handed
+from goalmem_cli.backbones.now.persons import handed
 from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.normal import content_stems, stem, words
 
@@ -29,13 +29,11 @@ _SOFTLY = (
 )
 _STANDS = late(rf"(?P<b>[^,;:]*?) ?\b{_KEPT}(?: {_SOFTLY})* {_WHERE}", re.IGNORECASE)
 _PUT = late(
-    rf"(?:\b(?:I|we|they|(?-i:{NAME}))(?:['’]ve| ha(?:ve|s))? (?:(?:just|now|always|usually) )*"
-    r"(?:put|moved|left|hid|hung|stored|parked|placed|keep|store|park|hang|leave)"
-    r"|^(?:have |just )*(?:moved|hid|hung|stored|parked)) "
+    r"\b(?:I|we)(?:['’]ve| have)? (?:(?:just|now|always|usually) )*"
+    r"(?:put|moved|left|hid|hung|stored|parked|placed|keep|store|park|hang|leave) "
     rf"(?P<b>[^,;:]*?)(?: {_SOFTLY})* (?:to (?P<to>(?:the|my|our|(?-i:[A-Z]))[^,;.!?]*)|{_WHERE})",
     re.IGNORECASE,
 )
-_LAST = late(r"\blast (?:year|spring|summer|autumn|winter)\b", re.IGNORECASE)
 _MOVED_TO = late(
     r"(?P<b>[^,;:]*?) (?:(?:has|have|is|are|was|were|got)(?: been)? )?(?:now )?moved (?:over |back )?to "
     r"(?P<where>(?:the|my|our|(?-i:[A-Z]))[^,;.!?]*)",
@@ -88,8 +86,6 @@ def _read(sentence: str) -> Iterator[tuple[str, str]]:
     for pattern in (_PUT, _MOVED_TO, _STANDS):
         for found in pattern.finditer(sentence):
             named = found.groupdict()
-            if pattern is _PUT and _LAST.search(sentence):
-                continue
             thing = named["b"].strip()
             if NAMED_BEFORE.match(thing):
                 thing = sentence[: found.start()].strip(" ,;:")

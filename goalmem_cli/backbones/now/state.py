@@ -20,8 +20,7 @@ class State:
     `holder` is "" for the speaker, else the stem of "sister" in "my sister", or of a name. `is_only`: the words say
     that it is the only value ("now", "that is what I drive"). `replaces` is False for what is said late or holds beside
     another value ("I also work at the kiosk"). `is_shared`: it is of a thing that all who talk may mean ("the alarm
-    code", not "my code"). `begins` is the weekday or month from which it holds, if that was told, and `per` the stem of
-    what a sum is paid for, as in "90 a night".
+    code", not "my code"). `begins` is the weekday or month from which it holds, if that was told.
     """
 
     holder: str
@@ -31,7 +30,6 @@ class State:
     replaces: bool = True
     is_shared: bool = False
     begins: str = ""
-    per: str = ""
 
     def says_the_same(self, other: State) -> bool:
         """Say whether both name one value: "Leeds" and "Headingley, Leeds" do."""
@@ -41,10 +39,8 @@ class State:
         """Say whether this, which is told later, rules the other out.
 
         Tuesdays and Thursdays cannot hold at once, Tuesdays and at seven can. Two days of different kinds, such as a
-        weekday and a date, differ if this is the only value. 90 a night and 500 a week may both be so.
+        weekday and a date, differ if this is the only value.
         """
-        if self.per and other.per and self.per != other.per:
-            return False
         mine, theirs = _by_kind(self.value), _by_kind(other.value)
         if any(not _fit(mine[kind], theirs[kind]) for kind in mine.keys() & theirs.keys()):
             return True

@@ -27,11 +27,7 @@ _IN_ALL = r"in all(?! (?:honesty|fairness|likelihood|seriousness|cases?|weathers
 _TOTAL = rf"(?:altogether|in total|all told|(?<!all ){_IN_ALL})"
 _BEHIND = late(rf"^(?: (?!and\b)\w+){{0,2}} {_TOTAL}(?! (?:with|including)\b)(?! \w+ly\b)")
 _BEFORE = late(rf"(?:\b{_TOTAL}|\btotal (?:was|is|of|came to|comes to|cost|price))(?: (?!and\b)\w+){{0,3}} $")
-_MAKES = late(
-    r"(?:^|\b(?:that|this|which) )(?:all )?(?:makes?|made)(?: it| up to)? $|\b(?:total|sum) $"
-    r"|(?:^|\b(?:that|this|which|it|all) )(?:comes?|came|adds? up|added up|amounts?) to $"
-)
-_FOR_ALL = late(r"^(?: (?:euros|dollars|pounds))? (?:for (?:the lot|everything(?! else)|them all|it all)|all in)\b")
+_MAKES = late(r"(?:^|\b(?:that|this|which) )(?:all )?(?:makes?|made)(?: it| up to)? $")
 _EACH = late(
     r"^(?: \w+)? (?:each|apiece|a piece)\b(?! (?:of us|of you|of them|other|one|person|time|way|side|hour|day|night"
     r"|week|weekend|month|year|morning|evening|visit|session|lesson|class|trip|round|game|match|at|in|on)\b)"
@@ -189,7 +185,7 @@ def _says_total(line: Line, facts: Mapping[str, Remembered]) -> bool:
 def _makes(line: Line, facts: Mapping[str, Remembered]) -> bool:
     """Say whether the text may mean that other amounts make this one ("that makes 35")."""
     places = (place for element in line.elements for place in places_told(element, facts))
-    return line.count == 1 and any(_MAKES.search(before) or _FOR_ALL.search(behind) for before, behind in places)
+    return line.count == 1 and any(_MAKES.search(before) for before, _ in places)
 
 
 def _echoed(line: Line, lines: Sequence[Line], facts: Mapping[str, Remembered]) -> list[Line]:
