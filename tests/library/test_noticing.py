@@ -11,7 +11,6 @@ import yaml
 from goalmem_cli.library.answering import Terms
 from goalmem_cli.library.goals.noticing import _Asked
 from goalmem_cli.library.memory import Memory, opened
-from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.records import Hit, Unit
 from goalmem_cli.testing import ScriptedModel, faked
 from tests.library.keeping import FIRST_DAY, chat, replies
@@ -105,55 +104,3 @@ def test_who_is_meant_may_stand_first_in_a_sentence() -> None:
     for speaker, is_told in (("Nadia", True), ("Paul", False)):
         hit = Hit(Unit("u", "turn", "My boss is called Verena.", "c", speaker, FIRST_DAY, ("u",), ("u",)), 0.5)
         assert _Asked.of("Nadia's boss", [hit], (), frozenset()).may_be_told_by(hit) is is_told
-
-
-def _unit(line: str) -> Unit:
-    speaker, text = line.split(": ", 1)
-    return Unit(line, "turn", text, "c", speaker, FIRST_DAY, ("u",), ("u",))
-
-
-def _asked(query: str, *speakers: str) -> _Asked:
-    return _Asked.of(query, [Hit(_unit(f"{speaker}: Hello."), 0.5) for speaker in speakers], ())
-
-
-@pytest.mark.parametrize(
-    ("query", "cited", "value", "new", "is_again"),
-    [
-        ("Ana drives a Volvo", "Ana: I bought a Volvo, that is what I drive now.", "Volvo", "Ana: I still drive a Volvo.", True),
-        ("Ana drives a Volvo", "Ana: I bought a Volvo, that is what I drive now.", "Volvo", "Ben: I still drive a Volvo.", False),
-        ("Ana drives a Volvo", "Ana: I drive a Volvo.", "Volvo", "Ana: I drove a Volvo.", False),
-        ("Ana drives a Volvo", "Ana: I drive a Volvo.", "Volvo", "Ana: I do not drive a Volvo now.", False),
-        ("Ana lives in Leeds", "Ana: We moved to Leeds.", "Leeds", "Ana: Yes, I still live in Leeds!", True),
-        ("Ana lives in Leeds", "Ana: We moved to Leeds.", "Leeds", "Ana: I still live in Leeds, but not for long.", False),
-        ("Ana lives in Leeds", "Ana: I live in Leeds.", "Leeds", "Ana: I lived in Leeds.", False),
-        ("Ana lives in Leeds", "Ana: I lived in York, now I live in Leeds.", "Leeds", "Ana: I lived in York.", False),
-        ("the rent of Ana is 900", "Ana: The rent is 900, sadly.", "900", "Ana: The rent is still 900.", True),
-        ("the rent of Ana is 900", "Ana: The rent is 900, sadly.", "900", "Ana: The rent is now 950.", False),
-        ("the boss of Ana is Eva", "Ana: My boss is Eva.", "Eva", "Ben: My boss is Eva.", False),
-        ("Kim works at Tarn", "Ana: Kim has a new job, Kim works at Tarn now.", "Tarn", "Ben: Kim still works at Tarn.", True),
-    ],
-)  # fmt: skip
-def test_what_is_only_said_again_touches_nothing(query: str, cited: str, value: str, new: str, is_again: bool) -> None:
-    """A clause of the cited turn by the same person, or the settled statement itself; a word more may change it."""
-    asked = _asked(query, "Ana", "Ben")
-    assert asked.is_said_again(_unit(new), _unit(cited), content_stems(value)) is is_again
-
-
-@pytest.mark.parametrize(
-    ("query", "line", "may_tell"),
-    [
-        ("Kim works at", "Ana: Joe has a new job, Joe works at Tarn now.", False),
-        ("Kim Lind works at", "Ana Lind: Joe Lind works at Tarn now.", False),
-        ("Kim works at", "Ana: She works at Tarn now.", True),
-        ("Kim works at", "Ana: My flatmate works at Tarn now.", True),
-        ("Kim works at", "Ana: Joe works at Tarn now, with Kim.", True),
-        ("Ana works at", "Ben: Ana Lind works at Tarn.", True),
-        ("Mum works at", "Ben: I work at Tarn now.", True),  # her name in the chat is not known
-        ("Leo Lind works at", "Ana: Ben works at Tarn.", False),
-        ("Ben Orr works at", "Ben: I work at Tarn now.", True),
-        ("Ben Orr works at", "Ana: I work at Tarn now.", False),
-    ],
-)
-def test_what_another_does_tells_nothing_of_somebody_who_writes_nothing(query: str, line: str, may_tell: bool) -> None:
-    """Whom a query is about need not be a speaker; a surname of a speaker makes nobody that speaker."""
-    assert _asked(query, "Ana", "Ben", "Ana Lind").may_be_told_by(Hit(_unit(line), 0.5)) is may_tell

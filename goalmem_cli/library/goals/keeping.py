@@ -227,7 +227,8 @@ class Goals:
             trace = tried(unseen)
         if before.rival is not None and (settled := settled_by(trace, touch.new, there)) is not None:
             trace = tried(settled)
-        if begun is not None and trace.status is not Status.ANSWERED and before.answer is not None:
+        is_lost = trace.status is not Status.ANSWERED and before.answer is not None
+        if is_lost and (begun is not None or unseen is not None):
             tried(None)
         return tries
 

@@ -76,8 +76,6 @@ _SAYING = (
     rf"(?<![\w'’-])(?!\w+ly\b){_CALLED}, WHOM(?=, (?!and\b|or\b)|[.!…]?$|[.!…] )",
 )
 """Patterns of texts that say who somebody is; WHOM stands for "my flatmate". "My flatmate is Irish" says no name."""
-_SUBJECT = re.compile(rf"{_WHOSE}(?= )(?!.*\?)")
-"""The name with which a query begins: "Ana Lind" in "Ana Lind lives in"."""
 _OWN = re.compile(r"\b(?:I|[Mm]y|me|mine)\b")
 _OTHERS = re.compile(
     r"\b(?:you|your|he|she|they|it|his|her|their|them|him|we|our|us|everybody|everyone|both|all)\b", re.IGNORECASE
@@ -92,8 +90,8 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _DOES = re.compile(
-    r"\b([Ww]e|I|[A-Z]\w+(?: [A-Z]\w+)*) "
-    r"(?:(?:still|now|also|just|only|currently|has|is|was|does|do|did|not|doesn['’]t|isn['’]t) )*([a-z]+)"
+    r"\b([Ww]e|I|[A-Z]\w+) (?:(?:still|now|also|just|only|currently|has|is|was|does|do|did|not|doesn['’]t|isn['’]t) )*"
+    r"([a-z]+)"
 )
 """A name, "I" or "we", and the verb behind it."""
 _CORRECTING = r"wrong(?:ly)?|mistaken?|meant|mixed up|actually|correct\w*"
@@ -108,8 +106,6 @@ _CHANGE = re.compile(
 """Words with which people tell of a change, or correct themselves."""
 _DENIAL = re.compile(r"\b(?:not|again)\b|n['’]t\b", re.IGNORECASE)
 """Words that tell of a change if the turn names what changed."""
-_FILLERS = frozenset("still yes yeah also now so and well oh currently really indeed too".split())
-_CLAUSE_END = re.compile(r"[,.;:!?…]\s")
 _VALUE = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z]\w+|\d")
 """A name within a sentence, or a number."""
 GONE, OUTDATED, NEW = "a cited turn is gone or changed", "a later turn changes a cited one", "a new turn may tell of it"
@@ -193,8 +189,6 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
 
     `generation` is the memory's; if the state knows of it, nothing is looked up.
     """
-    from goalmem_cli.reasoners.goal_mem.kept_proofs import given_by
-
     state = goal.state
     if state.status is GoalStatus.UNDERMINED:
         return Touch(FORGOTTEN)
@@ -211,8 +205,7 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
         turns = reader.hits([*told])
         by = replaced_units(kept, [there[unit].unit for unit in behind])
         replacing = reader.hits([*by.values()])
-    given = {} if state.trace is None or state.status is not GoalStatus.ANSWERED else given_by(state.trace)
-    found = _Found(known, {unit: (there[unit].unit, values) for unit, values in given.items() if unit in there})
+    found = _Found(known)
     found.gone(number for unit, number in (later | cited).items() if unit not in stored)
     found.replaced(by, replacing, cited)
     found.look(state.watches, question, backbone, behind)
@@ -253,10 +246,8 @@ def replaced_units(kept: KeptMemory, units: Iterable[Unit]) -> dict[str, str]:
 class _Found:
     """Collects the reasons why a goal may have changed."""
 
-    def __init__(self, known: frozenset[str], given: Mapping[str, tuple[Unit, frozenset[str]]]) -> None:
-        """Take the ids of the units that the state has seen, and the units of `given_by` with their values, by id."""
+    def __init__(self, known: frozenset[str]) -> None:
         self._known = known
-        self._given = given
         self._reasons: list[str] = []
         self._subgoals: set[int] = set()
         self._new: dict[str, Hit] = {}
@@ -290,27 +281,23 @@ class _Found:
         """Look for new units among the first hits of the queries; `behind` are the turns of cited derived units."""
         from goalmem_cli.reasoners.facts import NumberedFacts
 
-        facts, again = NumberedFacts(backbone, question), set[str]()
-        looked: list[tuple[int, _Asked, list[Hit]]] = []
+        facts = NumberedFacts(backbone, question)
         for watch in watches:
             hits = facts.hits(watch.query, DEPTH)
             self._seen |= {hit.unit.id: hit for hit in hits}
             cited = {*watch.cited, *(turn for unit in watch.cited for turn in behind.get(unit, ()))}
             meant = content_stems(watch.query) - content_stems(question.text) if watch.subgoal == LINK else None
             asked = _Asked.of(facts.naming_asker(watch.query), hits, cited, meant)
-            given = [self._given[unit] for unit in watch.cited if unit in self._given]
-            again |= {hit.unit.id for hit in hits if any(asked.is_said_again(hit.unit, *each) for each in given)}
-            looked.append((watch.subgoal, asked, [hit for hit in hits if asked.may_be_told_by(hit)]))
-        for number, asked, telling in looked:
-            self._telling[number] = self._telling.get(number, frozenset()) | {hit.unit.id for hit in telling}
+            telling = [hit for hit in hits if asked.may_be_told_by(hit)]
+            self._telling[watch.subgoal] = self._telling.get(watch.subgoal, frozenset()) | {h.unit.id for h in telling}
             known = max((hit.score for hit in telling if hit.unit.id in self._known), default=0.0)
-            unknown = [hit for hit in telling if hit.unit.id not in self._known | again]
+            unknown = [hit for hit in telling if hit.unit.id not in self._known]
             if new := [
                 hit
                 for place, hit in enumerate(unknown)
                 if asked.is_told_by(hit, is_first=hit in telling[:FIRST], leads=place < FIRST, known=known)
             ]:
-                self._add(NEW, new, number)
+                self._add(NEW, new, watch.subgoal)
 
     def outdated(self, cited: Sequence[Hit], subgoals: Mapping[str, int]) -> None:
         """Look for new units that say that a cited one is no longer so."""
@@ -351,8 +338,6 @@ class _Asked:
     best: float
     speakers: frozenset[frozenset[str]]
     key: frozenset[str] = frozenset()
-    subject: frozenset[str] = frozenset()
-    query: str = ""
 
     @classmethod
     def of(cls, query: str, hits: Sequence[Hit], cited: Collection[str], meant: frozenset[str] | None = None) -> _Asked:
@@ -362,18 +347,14 @@ class _Asked:
         query has it.
         """
         speakers = frozenset(content_stems(hit.unit.speaker) for hit in hits)
-        first = _SUBJECT.match(query) if meant is None else None
-        subject = content_stems(first[0]) if first is not None else frozenset[str]()
-        capital, spoken = content_stems(" ".join(_NAME.findall(query))), frozenset[str]().union(*speakers)
-        names = capital & spoken if meant is None else frozenset() if meant else capital
-        if not any(each and (each <= subject or subject <= each) for each in speakers):  # "Leo Lind" is not "Ana Lind"
-            names -= subject
+        capital = content_stems(" ".join(_NAME.findall(query)))
+        names = capital & frozenset[str]().union(*speakers) if meant is None else frozenset() if meant else capital
         best = max((hit.score for hit in hits if hit.unit.id in cited), default=math.inf)
         order = list(map(stem, words(query)))
-        led = next((place for place, word in enumerate(order) if word not in names | subject), 0)
+        led = next((place for place, word in enumerate(order) if word not in names), 0)
         verb = order[led] if led and meant is None else ""
         own = content_stems(query) - names - (meant or frozenset())
-        return cls(names, own, verb, best, speakers, frozenset() if meant is None else meant or own, subject, query)
+        return cls(names, own, verb, best, speakers, frozenset() if meant is None else meant or own)
 
     def is_told_by(self, hit: Hit, *, is_first: bool, leads: bool, known: float) -> bool:
         """Say whether a new hit may change the answer.
@@ -386,7 +367,7 @@ class _Asked:
         text, is_open = hit.unit.text, self.best == math.inf
         is_shared = bool(self.words & content_stems(text))
         is_change = bool(_CHANGE.search(text) or (_DENIAL.search(text) and (is_shared or _VALUE.search(text))))
-        if not is_shared and (is_open or not is_change):
+        if not is_change and not is_shared:
             return is_first and hit.score >= (known if is_open else self.best)
         if is_first or (leads and is_shared and _CORRECTION.search(text)):
             return True
@@ -403,7 +384,7 @@ class _Asked:
         if self.key and not self.key & content_stems(f"{hit.unit.speaker} {text}"):
             return False
         is_own = self.is_asked_about(hit.unit.speaker)
-        if (self.names or self.subject) and self._is_on_another(text, is_own=is_own):
+        if self.names and self._is_on_another(text, is_own=is_own):
             return False
         if not self.names or self.names & content_stems(text) or is_own:
             return True
@@ -418,9 +399,7 @@ class _Asked:
         """Say whether only somebody else is meant by the text ("my brother lives in Leeds", "Ben lives here")."""
         sentences = _SENTENCES.split(text)
         told = [each for each in sentences if self.words & content_stems(each)] or sentences
-        return all(
-            (self.names and self._is_on_relative(each)) or self._does_another(each, is_own=is_own) for each in told
-        )
+        return all(self._is_on_relative(each) or self._does_another(each, is_own=is_own) for each in told)
 
     def _is_on_relative(self, sentence: str) -> bool:
         found = _RELATIVE.match(sentence)
@@ -428,29 +407,8 @@ class _Asked:
 
     def _does_another(self, sentence: str, *, is_own: bool) -> bool:
         """Say whether the query's verb only follows other names in the sentence, or another speaker's "I"."""
-        named = [content_stems(found[1]) for found in _DOES.finditer(sentence) if stem(found[2]) == self.verb]
-        own = self.names | self.words | {"we", "he", "she", "they"} | ({"i"} if is_own or not self.names else set())
-        whose = self.subject or self.names
-        if whose and whose <= content_stems(sentence):  # "Ben works there with Ana" is about her too
-            return False
-        return bool(named) and not any(each <= own for each in named)
-
-    def is_said_again(self, unit: Unit, cited: Unit, values: frozenset[str]) -> bool:
-        """Say whether a unit says no more than a cited one, which gives `values`: the query, or one of its clauses.
-
-        After "I have a new job, I work at Tarn now", "I still work at Tarn" says nothing new.
-        """
-        if not values or not values <= content_stems(unit.text):
-            return False
-        if unit.speaker == cited.speaker and _statement(unit.text) in map(_statement, _CLAUSE_END.split(cited.text)):
-            return True
-        own = self.names | {"i"} if self.is_asked_about(unit.speaker) else frozenset[str]()
-        return _statement(unit.text, own) == _statement(self.query, own)
-
-
-def _statement(text: str, without: Set[str] = frozenset()) -> tuple[str, ...]:
-    """Return a statement's words without fillers such as "still", and without those of some stems."""
-    return tuple(word.removesuffix("s") for word in words(text) if word not in _FILLERS and stem(word) not in without)
+        named = {stem(found[1].casefold()) for found in _DOES.finditer(sentence) if stem(found[2]) == self.verb}
+        return bool(named) and not named & (self.names | self.words | {"we"} | ({"i"} if is_own else set()))
 
 
 def _known(goal: Goal) -> frozenset[str]:

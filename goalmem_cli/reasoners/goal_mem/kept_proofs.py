@@ -57,23 +57,6 @@ def depends_on(trace: Trace) -> tuple[Depends, ...]:
     return tuple({(each.subgoal, each.query): each for each in found}.values())[:_MOST_QUERIES]
 
 
-def given_by(trace: Trace) -> dict[str, frozenset[str]]:
-    """Return the units that ground a question about now, each with the stems of the values that it gives.
-
-    Of a closed question that is the subgoal's last constant. None if the answer is computed from the values: what is
-    said again may then count again.
-    """
-    attempt, given = decisive(trace), dict[str, frozenset[str]]()
-    is_plain = attempt is not None and attempt.is_current and not any("(" in each for each in attempt.answers)
-    atoms = _atoms(attempt) if attempt is not None and is_plain else []
-    for item in _standing(trace, attempt) if attempt is not None and atoms else ():
-        bound = [value for values in item.bindings.values() for value in values]
-        values = bound or [each.value for each in atoms[item.subgoal].constants[-1:]]
-        for unit in (trace.facts[each].unit for each in item.facts if each in trace.facts):
-            given[unit] = given.get(unit, frozenset()).union(*map(content_stems, values))
-    return given
-
-
 def begun_of(trace: Trace, touched: Collection[int], hits: Mapping[str, Hit], new: Sequence[Hit]) -> Begun | None:
     """Return the proof to begin with: the plan, and the claims on subgoals that are not touched and are still stored.
 
