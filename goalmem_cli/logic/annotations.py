@@ -41,7 +41,8 @@ def with_moved_day(
     """Return the attributes of "the fair is now on the 19th", the 19th in the month of the day `was` that it replaces.
 
     It is in the next month if that day is past. What is put off is later than the day that it replaces, what is brought
-    forward earlier. The attributes stay as they are if no such day is known, or if the text says which month it is.
+    forward earlier. The attributes stay as they are if no such day is known, or if the text says more about the day:
+    its month or weekday, or in how many days it is.
     """
     days = {found.first for found in annotations_of(was) if found.first is not None and found.first == found.last}
     bare = re.compile(rf"\b(?:on )?the {day}(?:st|nd|rd|th)\b", re.IGNORECASE)
@@ -60,9 +61,12 @@ def with_moved_day(
     return {**attributes, TIMES: [*others, [named[0], *map(_written, 2 * near[:1])]]} if near else attributes
 
 
-_WHICH_MONTH = re.compile(r"\b(?:this|next|the same) month\b", re.IGNORECASE)
+_WHICH_MONTH = re.compile(
+    r"\b(?:this|next|the same) month\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bin \w+ (?:days|weeks)\b",
+    re.IGNORECASE,
+)
 _PUT_OFF = re.compile(r"\b(?:put off|postponed|delayed|pushed back|slipped)\b", re.IGNORECASE)
-_FORWARD = re.compile(r"\bbrought forward\b", re.IGNORECASE)
+_FORWARD = re.compile(r"\b(?:brought|moved|put) (?:forward|up)\b|\balready on\b", re.IGNORECASE)
 
 
 def _annotation(entry: object) -> Annotation | None:

@@ -336,6 +336,8 @@ def test_what_is_not_the_same_thing_replaces_nothing(tmp_path: Path, question: s
         ("The fair is on Saturdays.", "The fair is on the 19th now.", None),
         ("The fair is on 14 June, Tom's stall opens at nine.", "The fair is put off to the 21st.", "2026-06-21"),
         ("The fair is on 14 June, Tom's stall opens at nine.", "The fair is on the 21st.", "2026-02-21"),
+        ("The fair is on the 3rd of July.", "The fair was moved forward to the 30th.", "2026-06-30"),
+        ("The fair is on the 12th of July.", "The fair is now on Thursday the 19th.", "2026-02-19"),
     ],
 )
 def test_a_moved_day_is_in_the_month_of_the_day_that_it_replaces(
@@ -346,6 +348,19 @@ def test_a_moved_day_is_in_the_month_of_the_day_that_it_replaces(
     hits = Holding(FlatBackbone(store), store).retrieve(Query("When is the fair?"), 20)
     (times,) = [annotations_of(hit.unit.attributes) for hit in hits if hit.unit.text == later]
     assert [str(found.first) for found in times] == ([] if day is None else [day])
+
+
+def test_a_day_that_moves_twice_stays_in_its_month(tmp_path: Path) -> None:
+    """The second move counts from the day that the first one meant."""
+    said = [
+        "Ana: The fair is on the 14th of August.",
+        "Ana: The fair is on the 20th now.",
+        "Ana: The fair is on the 22nd now.",
+    ]
+    store = stored(tmp_path, *said)
+    hits = Holding(FlatBackbone(store), store).retrieve(Query("When is the fair?"), 20)
+    noted = {hit.unit.text[-8:]: [str(each.first) for each in annotations_of(hit.unit.attributes)] for hit in hits}
+    assert noted["22nd now."[-8:]] == ["2026-08-22"]
 
 
 def test_what_begins_later_holds_from_then_on(tmp_path: Path) -> None:

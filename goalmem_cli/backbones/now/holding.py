@@ -68,8 +68,11 @@ class Holding:
             hits = _moved(hits, by, reader)[:k] if self._moves else hits
             if asked.type != "time":
                 return hits
-            named = [hit.unit for hit in hits if _has_day(hit.unit, asked)]
-            return [_in_its_month(hit, told, by, named) for hit in hits]
+            noted = _moved_days(told, by, [hit.unit for hit in hits], asked)
+            return [
+                replace(hit, unit=replace(hit.unit, attributes=noted[hit.unit.id])) if hit.unit.id in noted else hit
+                for hit in hits
+            ]
 
 
 def found_by(backbone: Backbone) -> Backbone:
@@ -176,25 +179,34 @@ def _has_day(unit: Unit, asked: Asked) -> bool:
     return any(each.text in clause for each in annotations_of(unit.attributes) for clause in clauses)
 
 
-def _in_its_month(hit: Hit, told: Sequence[Telling], by: Mapping[str, Unit | None], named: Sequence[Unit]) -> Hit:
-    """Return the hit with a note on its day: "now on the 19th" is in the month of the day that it replaces, if any.
+def _moved_days(
+    told: Sequence[Telling], by: Mapping[str, Unit | None], found: Sequence[Unit], asked: Asked
+) -> dict[str, Mapping[str, object]]:
+    """Return the attributes of units with a day such as "now on the 19th": in the month of the day that it replaces.
 
     What it replaces is known from what was stated; else, if it tells of a change, it is the last turn before it of
-    those `named`, in which the thing has a day.
+    those `found`. In either, the clause that names the thing has to have the day.
     """
-    own = [each.state for each in told if each.unit.id == hit.unit.id]
-    parts = [part for state in own for part in state.value]
-    days = [int(part.removeprefix("date ")) for part in parts if part.startswith("date ")]
-    if len(days) != 1 or hit.unit.said is None or any(part.startswith("month ") for part in parts):
-        return hit
-    replaced = [each.unit for each in told if (later := by.get(each.unit.id)) and later.id == hit.unit.id]
-    if not replaced and any(state.is_only for state in own):
-        replaced = [unit for unit in named if unit.said is not None and clock_of(unit.said) < clock_of(hit.unit.said)]
-    if not replaced:
-        return hit
-    was = max(replaced, key=lambda unit: clock_of(unit.said)).attributes
-    times = with_moved_day(hit.unit.attributes, hit.unit.text, days[0], hit.unit.said, was)
-    return hit if times is hit.unit.attributes else replace(hit, unit=replace(hit.unit, attributes=times))
+    noted: dict[str, Mapping[str, object]] = {}
+    for each in sorted(told, key=lambda each: clock_of(each.unit.said)):
+        unit, days = each.unit, _days(each.state)
+        if len(days) != 1 or unit.said is None or any(part.startswith("month ") for part in each.state.value):
+            continue
+        replaced = [old.unit for old in told if (new := by.get(old.unit.id)) and new.id == unit.id]
+        if not replaced and each.state.is_only:
+            replaced = [old for old in found if old.said is not None and clock_of(old.said) < clock_of(unit.said)]
+        replaced = [old for old in replaced if _has_day(old, asked)]
+        if replaced:
+            was = max(replaced, key=lambda old: clock_of(old.said))
+            noted[unit.id] = with_moved_day(
+                unit.attributes, unit.text, days[0], unit.said, noted.get(was.id, was.attributes)
+            )
+    return noted
+
+
+def _days(state: State) -> list[int]:
+    """Return the days of a month that the state names."""
+    return [int(part.removeprefix("date ")) for part in state.value if part.startswith("date ")]
 
 
 def _moved(hits: list[Hit], by: Mapping[str, Unit | None], reader: OpenMemory) -> list[Hit]:
