@@ -80,8 +80,10 @@ def test_dates_and_common_words_are_no_names() -> None:
         ("(Carla) met (x:person)", "Carla", True),
         ("(x:person) won more, (Carla) or (Tom)'s brother", "Carla", False),
         ("(x:person) won more, (Carla) or (Tom)'s brother", "Tom's brother", False),
-        ("(x:person) won more than (Ben), (Carla) or (Tom)'s brother", "Ben", True),
+        ("(x:person) won more than (Ben): (Carla) or (Tom)'s brother", "Ben", True),
         ("(x:one) answers (Did she sail or take the train)", "the train", False),
+        ("(x:person) won, (Carla), (Ben) or (Tom)", "Carla", False),
+        ("the colour of the door or window is (x:colour)", "window", True),
     ],
 )
 def test_a_value_of_the_statements_own_words_says_nothing(statement: str, value: str, is_no_news: bool) -> None:
