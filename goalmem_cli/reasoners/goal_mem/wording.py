@@ -57,6 +57,8 @@ def _added(wording: str, found: Sequence[str], asked: str) -> str:
 def verdict_in(wording: str) -> str | None:
     """Return the verdict that a wording begins with: yes, no, likely yes or likely no; None if it has none."""
     said = f"{normalise(wording)} "
+    if said.startswith(("yes and no ", "no and yes ")):
+        return None
     english = next((verdict for verdict in _SETTLING if said.startswith(f"{verdict} ")), None)
     return english or verdict_in_any(wording) or None
 
