@@ -118,9 +118,9 @@ class VectorSnapshot:
 class VectorIndex:
     """The folder `vectors/`: the files `N.text`, `N.context` and `N.ids`, N being what the manifest names.
 
-    From `screened_from` rows on, `N.text_heads` and `N.context_heads` let a search skip most rows, if they
-    exist. `written` is called after every write. For a missing index `reached` returns None, and `rebuild` makes it; the
-    other methods raise StoreDamaged, also if it cannot be read. All raise StoreError if the system refuses.
+    From `screened_from` rows on, `N.text_heads` and `N.context_heads` let a search skip most rows, if they exist.
+    `written` is called after every write. For a missing index `reached` returns None, and `rebuild` makes it; the other
+    methods raise StoreDamaged, also if it cannot be read. All raise StoreError if the system refuses.
     """
 
     def __init__(
