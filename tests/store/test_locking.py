@@ -112,7 +112,7 @@ else:
         if not any(each.name == OPENING for each in watch.stages):
             sys.exit("it was still open")
         gc.collect()
-    lingering.close()
+        lingering.close()  # the first was looked at in its block, the others after it
 """
 
 DIE_AFTER_COMMIT = """
