@@ -166,8 +166,10 @@ def test_each_late_pattern_is_valid() -> None:
     """
     files = [file for file in (CHECKOUT / "goalmem_cli").rglob("*.py") if "import late\n" in file.read_text("utf-8")]
     for file in files:
-        assert ".re is " not in file.read_text("utf-8") and ".re not in " not in file.read_text("utf-8")
+        assert not re.search(r"\.re (?:is|in|not in|==|!=) ", file.read_text("utf-8")), file
         import_module(".".join(file.relative_to(CHECKOUT).with_suffix("").parts))
+    gc.unfreeze()  # what the collection of other tests imported is frozen, and not among the objects
     late = [each for each in gc.get_objects() if type(each).__name__ == "_Late"]
+    gc.freeze()
     assert len(late) > len(files) > 10
-    assert all(each.pattern for each in late)
+    assert all(isinstance(each.pattern, str) for each in late)  # the pattern of an answer may be empty

@@ -49,7 +49,7 @@ def _bounded(setting: str, says: str, metavar: str | None = None, *, hidden: boo
 
 
 PlanningName: TypeAlias = Literal["together", "stepwise", "paper", "auto", "seen", "blind"]
-"""`seen` and `blind` are former names of `together` and `paper`."""
+"""`seen` is a former name of `together`, and `blind` of `paper`, or of `stepwise` with compact prompts."""
 
 Store = Annotated[
     str | None,

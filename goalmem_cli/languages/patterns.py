@@ -1,4 +1,8 @@
-"""Compile a pattern when it is first used: a command uses few of all patterns, and compiling one takes up to 10 ms."""
+"""Compile a pattern when it is first used: a command uses few of all patterns, and compiling one takes up to 10 ms.
+
+A late pattern has all attributes of a compiled one, but is another object: `match.re` is never equal to it, and
+`re.sub` and the other functions of `re` refuse it (call its own `sub`).
+"""
 
 from __future__ import annotations
 

@@ -161,7 +161,10 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Free the model's memory; the next question loads it again. Nothing else stays open between calls."""
+        """Free the model's memory, and close the store if it `is_brief`; the next question loads the model again.
+
+        Nothing else stays open between calls.
+        """
         self._opened.close()
         self._own.close()
 

@@ -129,7 +129,7 @@ def with_its_day(clock: str, texts: Iterable[str]) -> str:
     if found is None or len(told) != 1 or len(_TIME_TOLD.findall(told[0])) != 2:
         return clock
     hour = re.escape(found["clock"])
-    beside = late(
+    beside = re.compile(
         rf"\b{_WEEKDAYS}(?:,|\s+(?:at|about|around))*\s+{hour}(?!\w)|\b{hour}(?:\s+(?:on|in\s+the\s+\w+))*\s+{_WEEKDAYS}\b",
         re.IGNORECASE,
     )

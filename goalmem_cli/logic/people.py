@@ -256,7 +256,7 @@ def _as_told(answer: str, facts: Sequence[Remembered], question: str) -> str:
     if first is None or first[0].casefold() not in _KIN:
         return answer
     named = {stem(first[0].casefold()), *(word for fact in facts for word in name_stems(fact.speaker))}
-    phrase = late(rf"(\bmy )?(?<![\w'’-])({re.escape(answer)})(?![\w-])", re.IGNORECASE)
+    phrase = re.compile(rf"(\bmy )?(?<![\w'’-])({re.escape(answer)})(?![\w-])", re.IGNORECASE)
     places = [found for fact in facts for found in phrase.finditer(fact.text)]
     is_own = bool(places) and all(found[1] for found in places)
     return f"my {places[0][2]}" if is_own and not named & content_stems(question.replace("’", "'")) else answer

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic import readings as read
 from goalmem_cli.logic import spans
 from goalmem_cli.logic.around import just
@@ -66,7 +65,7 @@ class Rule:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """The compiled pattern."""
-        return late(rf"(?<![\w'])(?<!\d[.,])(?:{self.written})(?!\w)".replace(" ", r"[\s-]+"))
+        return re.compile(rf"(?<![\w'])(?<!\d[.,])(?:{self.written})(?!\w)".replace(" ", r"[\s-]+"))
 
 
 COUNT = rf"(?:half an?|(?:an? )?(?:couple(?: of)?|few|good few)|several|{NUMBER}(?:(?: or | to |-){NUMBER})?|an?)"

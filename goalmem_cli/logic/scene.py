@@ -205,7 +205,7 @@ class Scene:
 
     def _tense_after(self, place: int) -> Tense:
         """Return the tense of the next sentence, or open."""
-        rest = late(r"\w").search(self.folded, place)
+        rest = re.compile(r"\w").search(self.folded, place)
         if rest is None:
             return Tense.OPEN
         left, right = self.sentence(rest.start(), rest.start() + 1)

@@ -77,7 +77,9 @@ for turns, texts in seen:
 
 FORK = """
 import gc, os, signal, sys
+from contextlib import ExitStack
 from pathlib import Path
+from goalmem_cli.stages import OPENING, watching
 from goalmem_cli.store.database.access import Database
 def database(name):
     (Path(sys.argv[1]) / name).mkdir(exist_ok=True)
@@ -91,15 +93,26 @@ for store in stores.values():
         pass
 if sys.argv[2] == "closed":
     stores = {}
+lingering = ExitStack()
+if sys.argv[2] == "lingering":
+    for store in stores.values():
+        lingering.enter_context(store.lingering())
+        look(store)
 child = os.fork()
 if child:
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     print(code, *(look(stores.get(name) or database(name)) for name in "abc"))
+    lingering.close()
 else:
     signal.alarm(60)  # a hang ends it
     for name in "cba":
-        look(stores.pop(name, None) or database(name))
+        look(stores.get(name) or database(name))
+        with watching() as watch:
+            look(stores.pop(name, None) or database(name))
+        if not any(each.name == OPENING for each in watch.stages):
+            sys.exit("it was still open")
         gc.collect()
+        lingering.close()  # the first was looked at in its block, the others after it
 """
 
 DIE_AFTER_COMMIT = """
@@ -350,7 +363,7 @@ def test_a_change_of_embedder_loses_nothing_that_another_process_stores(store: S
     assert after.verify() == []
 
 
-@pytest.mark.parametrize("they_are", ["open", "closed"])
+@pytest.mark.parametrize("they_are", ["open", "closed", "lingering"])
 def test_a_forked_process_uses_the_stores_anew(tmp_path: Path, they_are: str) -> None:
     """It lacks the threads of the DuckDBs that it inherits, and ends as usual; its parent goes on."""
     with started(FORK, tmp_path, they_are) as process:
@@ -412,12 +425,15 @@ def openings(watch: Watch) -> int:
 
 
 def test_the_reads_of_a_short_block_open_the_file_once(tmp_path: Path) -> None:
-    """Between them it stays locked for reading, and after the block it is closed."""
+    """Between them, and after a block in it, it stays locked for reading; after the block it is closed."""
     store = open_store(tmp_path / "store")
     store.add(chat())
     with watching() as watch:
         with store.lingering():
             assert len(store.turns()) == len(store.over(HashEmbedder(16)).turns()) == store.stats().turns
+            with store.lingering():
+                store.turns()
+            store.turns()
         assert openings(watch) == 1
         store.turns()
         store.turns()

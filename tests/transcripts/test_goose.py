@@ -58,7 +58,12 @@ NOTES = {
 
 @pytest.mark.parametrize(
     ("file", "data"),
-    [("20260201_3.jsonl", jsonl(HEAD, *SAID)), ("a.json", json.dumps(EXPORT, indent=2).encode()), ("-", jsonl(EXPORT))],
+    [
+        ("20260201_3.jsonl", jsonl(HEAD, *SAID)),
+        ("20260201_3.jsonl", jsonl(HEAD, *SAID).rstrip()),  # its last line has no end
+        ("a.json", json.dumps(EXPORT, indent=2).encode()),
+        ("-", jsonl(EXPORT)),
+    ],
 )
 def test_a_session_as_golden(file: str, data: bytes) -> None:
     """As lines, exported, and exported on one line: the same conversation under the session's id."""

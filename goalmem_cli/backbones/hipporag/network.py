@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,10 +18,6 @@ from goalmem_cli.backbones.hipporag.settings import HippoRAGSettings
 from goalmem_cli.backbones.structured.triples import ends_of
 from goalmem_cli.errors import libraries_of
 from goalmem_cli.records import Edge, Unit
-
-if TYPE_CHECKING:
-    from scipy import sparse
-
 
 with libraries_of("graphs", "a walk over a graph"):
     from scipy import sparse

@@ -29,7 +29,8 @@ class OutsideCost:
 
     - `files`: goalmem's own that ran. `calls`: calls of its Python functions, without generators.
     - `openings`: of the database's file. `rankings`: of the store's units. `facts`: facts built.
-    - `milliseconds`: from the first import to the end, without loading and running the model.
+    - `milliseconds`: from running goalmem's main module to the end, without loading and running the model. Left out are
+      the start of Python, and importing what this module imports itself.
     """
 
     files: int

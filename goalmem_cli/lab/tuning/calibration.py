@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,16 +141,25 @@ def floor(told: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
     return 0.0
 
 
+def read_record(path: Path, model: str) -> Mapping[str, Mapping[str, Any]]:
+    """Return the content of `models/bundled.json` at the path.
+
+    Raises:
+        UsageError: it cannot be read, or has no such model.
+    """
+    try:
+        record: Mapping[str, Mapping[str, Any]] = dict(json.loads(path.read_text("utf-8")))
+    except (OSError, TypeError, ValueError) as error:
+        raise UsageError(f"--out: {path} cannot be read: {error}", "name a file like models/bundled.json") from error
+    if model not in record:
+        raise UsageError(f"--out: there is no model {model!r}", f"choose from {', '.join(record)}")
+    return record
+
+
 def in_record(
     record: Mapping[str, Mapping[str, Any]], model: str, reasoner: str, weights: Sequence[float], least: float
 ) -> dict[str, Mapping[str, Any]]:
-    """Return the content of `models/bundled.json` with the weights and the floor of the reasoner's answers, rounded.
-
-    Raises:
-        UsageError: it has no such model.
-    """
-    if model not in record:
-        raise UsageError(f"--out: there is no model {model!r}", f"choose from {', '.join(record)}")
+    """Return the content of `read_record` with the weights and the floor of the reasoner's answers, rounded."""
     entry, values = record[model], {"weights": [round(weight, 3) for weight in weights], "floors": round(least, 2)}
     return {**record, model: {**entry, **{name: {**entry.get(name, {}), reasoner: values[name]} for name in values}}}
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -22,6 +23,7 @@ from goalmem_cli.lab.tuning.courses import BASE, say
 from goalmem_cli.logic.roles import ASSISTANT
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.weights.gguf import file_digest
+from goalmem_cli.store.files import replace_file
 
 if TYPE_CHECKING:
     from goalmem_cli.lab.tuning.calibration import Checked
@@ -90,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     sure.add_argument(
         "--out",
         nargs=2,
+        default=("", ""),
         metavar=("FILE", "MODEL"),
         help="put them into goalmem_cli/models/bundled.json, for this model",
     )
@@ -106,9 +109,15 @@ def _out(command: argparse.ArgumentParser, name: str) -> None:
     command.add_argument("--out", type=Path, metavar="FILE", help=f"write the values, as goalmem_cli/{name} has them")
 
 
+def _check_out(path: Path | None) -> None:
+    """Raise UsageError if no file can be written there: that is told before the long fit."""
+    if path is not None and (path.is_dir() or not os.access(path.parent, os.W_OK)):
+        raise UsageError(f"--out: {path} cannot be written", "name a file in a folder that exists and may be changed")
+
+
 def _write(path: Path | None, values: Mapping[str, object]) -> None:
     if path is not None:
-        path.write_text(json.dumps(values, indent=1) + "\n", "utf-8")
+        replace_file(path, f"{json.dumps(values, indent=1)}\n".encode())
 
 
 def _varied(command: argparse.ArgumentParser) -> None:
@@ -177,11 +186,12 @@ def _prepare(options: argparse.Namespace) -> None:
 
 def _rank(options: argparse.Namespace) -> None:
     """Fit the weights of retrieved turns, print them, and print the recall on held-out conversations."""
-    from goalmem_cli.backbones.relevance import BIAS, WEIGHTS
+    from goalmem_cli.backbones.relevance import BIAS, WEIGHTS, WISH
     from goalmem_cli.lab.tuning import ranking
     from goalmem_cli.lab.tuning.corpus import ASSISTANTS, read_corpus, split
     from goalmem_cli.wiring import load_embedder
 
+    _check_out(options.out)
     retrieved = partial(ranking.retrievals, embedder=load_embedder("static"))
     (corpus, unseen), (talks, aside) = (split(read_corpus(each)) for each in (options.corpus, ASSISTANTS))
     train, held_out = (read_corpus(options.minis / part) for part in ("train", "held-out"))
@@ -191,7 +201,8 @@ def _rank(options: argparse.Namespace) -> None:
     late = zip(ranking.WITH_ASSISTANTS, ranking.fit_assistants(fitted_on, list(WEIGHTS.values()), BIAS), strict=True)
     for told, each in (("", {**weights, "bias": bias}), ("beside the shipped ones: ", dict(late))):
         say(told + ", ".join(f"{name} {weight:.3f}" for name, weight in each.items()))
-    _write(options.out, {**weights, "bias": bias})
+    say(f"wish is not written: relevance.py sets it to {WISH}")
+    _write(options.out, {**{name: each for name, each in weights.items() if name != "wish"}, "bias": bias})
     held = {
         "corpus": list(retrieved(unseen)),
         "minis": list(retrieved(held_out, with_plans=False)),
@@ -211,6 +222,7 @@ def _small_talk(options: argparse.Namespace) -> None:
     """Fit which turns are never evidence, print the weights, and print the shares left out."""
     from goalmem_cli.lab.tuning import small_talk
 
+    _check_out(options.out)
     turns = small_talk.Turns.from_files(options.folders)
     fitted = small_talk.fit(turns)
     values = small_talk.named(fitted)
@@ -226,6 +238,9 @@ def _calibrate(options: argparse.Namespace) -> None:
     """Fit certainties to runs, print the weights and how well they fit, and add them to a model card if asked."""
     from goalmem_cli.lab.tuning import calibration, card
 
+    out, model = options.out
+    record = calibration.read_record(Path(out), model) if out else None
+    _check_out(Path(out) if out else None)
     fitted, unseen = (
         [each for run in runs for each in calibration.outcomes(run, options.reasoner)]
         for runs in (options.runs, options.check)
@@ -234,11 +249,8 @@ def _calibrate(options: argparse.Namespace) -> None:
     checked = calibration.check(unseen, weights) if unseen else None
     least = (checked or crossed).floor
     say(f"weights {', '.join(f'{weight:.3f}' for weight in weights)}; floor {least:.2f}")
-    if options.out is not None:
-        path, model = Path(options.out[0]), options.out[1]
-        _write(
-            path, calibration.in_record(json.loads(path.read_text("utf-8")), model, options.reasoner, weights, least)
-        )
+    if record is not None:
+        _write(Path(out), calibration.in_record(record, model, options.reasoner, weights, least))
     _tell_checked("each conversation left out of its own fit", crossed)
     if checked is not None:
         _tell_checked("other questions", checked)

@@ -63,7 +63,7 @@ _LAST_ONLY = VERDICTS | LABELLED
 
 
 def kind_of(type_phrase: str) -> ValueKind:
-    """Return the kind of values of a type; `Kind.ANY` if the type does not tell."""
+    """Return the kind of values of a type; `ValueKind.ANY` if the type does not tell."""
     return _KINDS.get(type_head(type_phrase), ValueKind.ANY)
 
 

@@ -6,15 +6,17 @@ language is not known, words that English has too are left as they are.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, lru_cache
+from pathlib import Path
 
 from goalmem_cli.languages.patterns import late
-from goalmem_cli.languages.words import CODES
+from goalmem_cli.languages.words import CODES, FOLDER
 from goalmem_cli.logic.languages.numerals import kanji_number
 from goalmem_cli.logic.languages.tables import english_words, folded, language, numerals_of, table, telling
 from goalmem_cli.logic.languages.times import is_readable, short, whole_phrase
@@ -61,6 +63,19 @@ def value_in_english(value: str, code: str | None = None) -> str:
     left = {one: sum(letter.isalpha() and letter in lower for letter in one) for one in told}
     best = [one for one in told if left[one] == min(left.values())]  # the language that has the most of its words
     return best[0] if len(best) == 1 else value
+
+
+def write_keys(path: Path = FOLDER / "keys.json") -> None:
+    """Write the file of `tables.keys` and `tables.telling`, gathered from all languages; raises OSError."""
+    of = {code: language(code).rules for code in CODES if not language(code).is_spaceless}
+    words = {code: {key for rule in of[code] for key in rule.keys} for code in of} | {"en": english_words()}
+    times = {
+        word: " ".join(sorted(code for code in words if word in words[code]))
+        for word in sorted({word for code in of for word in words[code]})
+    }
+    values = sorted({word for code in CODES for word in _words(code).telling})
+    content = json.dumps({"times": times, "values": "|".join(values)}, indent=0, ensure_ascii=False)
+    path.write_text(f"{content}\n", "utf-8", newline="\n")
 
 
 def numbers_in_english(text: str) -> str:

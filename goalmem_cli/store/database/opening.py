@@ -87,8 +87,9 @@ class OpenedOften:
             yield
         finally:
             with self._lock:
-                self._waits -= 1
-            self.rest()
+                self._waits = max(0, self._waits - 1)  # a process forked in the block began anew
+                if not self._users and not self._waits:
+                    self._detach()
 
     def rest(self) -> None:
         """Close the file if nothing uses it, even in a block of `lingering`."""
@@ -104,7 +105,8 @@ class OpenedOften:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))  # so it is never freed, not even at the end
         self._started.clear()
         self._lock = threading.Lock()
-        self._users, self._is_attached = 0, False
+        self._users = self._waits = 0
+        self._is_attached = False
 
     def _open(self, path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         """Return a connection to the file, attached now; several may read at a time, or one may write."""

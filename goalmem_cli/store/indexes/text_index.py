@@ -65,8 +65,8 @@ def _schema() -> tantivy.Schema:
 class TextIndex:
     """The folder `text/`: one tantivy index in a subfolder that the manifest names.
 
-    `written` is called after every single write. Every method raises StoreDamaged if the index is missing or cannot be
-    read, and StoreError if the system refuses.
+    `written` is called after every single write. For a missing index `reached` returns None, and `rebuild` makes it;
+    the other methods raise StoreDamaged, also if it cannot be read. All raise StoreError if the system refuses.
     """
 
     def __init__(
@@ -124,7 +124,11 @@ class TextIndex:
         self._record(store, generation, manifest.data, manifest)
 
     def rebuild(self, everything: Iterable[Indexed], store: str, generation: int) -> None:
-        """Write the index anew beside the old one, then change over by one rename."""
+        """Write the index anew beside the old one, or make it, then change over by one rename.
+
+        Raises:
+            StoreLocked: another writer kept the index for longer than the patience.
+        """
         data = new_data(self._folder, self._kept(), self._written)
         with reporting(self._folder):
             (self._folder / data).mkdir()

@@ -118,9 +118,9 @@ class VectorSnapshot:
 class VectorIndex:
     """The folder `vectors/`: the files `N.text`, `N.context` and `N.ids`, N being what the manifest names.
 
-    From `screened_from` rows on, `N.text_heads` and `N.context_heads` let a search skip most rows, if they
-    exist. `written` is called after every write. Every method raises StoreDamaged if the index is missing or cannot be
-    read, and StoreError if the system refuses.
+    From `screened_from` rows on, `N.text_heads` and `N.context_heads` let a search skip most rows, if they exist.
+    `written` is called after every write. For a missing index `reached` returns None, and `rebuild` makes it; the other
+    methods raise StoreDamaged, also if it cannot be read. All raise StoreError if the system refuses.
     """
 
     def __init__(
@@ -177,7 +177,7 @@ class VectorIndex:
             self.compact()
 
     def rebuild(self, everything: Iterable[Indexed], store: str, generation: int) -> None:
-        """Write the index anew beside the old one, then change over by one rename."""
+        """Write the index anew beside the old one, or make it, then change over by one rename."""
         source = iter(everything)
         self._write_anew(
             store, generation, (self._columns(batch) for batch in iter(lambda: list(islice(source, _BATCH)), []))

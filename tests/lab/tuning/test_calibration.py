@@ -1,14 +1,14 @@
 """Calibration: the certainties that are fitted to answers are the shares of them that were right."""
 
-import json
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
-from goalmem_cli.errors import UsageError
-from goalmem_cli.lab.tuning.calibration import Outcome, calibration_error, check, fit, floor, in_record
+from goalmem_cli.lab.tuning.calibration import Outcome, calibration_error, check, fit, floor, in_record, read_record
+from goalmem_cli.lab.tuning.commands import main
 from goalmem_cli.models.bundled import ADAPTERS, SMOLLM2
 
 
@@ -81,12 +81,29 @@ def test_the_floor_is_where_fewer_than_a_quarter_is_right() -> None:
 
 def test_a_fit_is_put_into_the_file_of_the_models() -> None:
     """The shipped values come out as the file has them, others beside them; an unknown model is an error."""
-    record = json.loads((ADAPTERS.parent / "bundled.json").read_text("utf-8"))
+    record = read_record(ADAPTERS.parent / "bundled.json", "qwen-0.5b")
     fitted = SMOLLM2.fitted
 
     same = in_record(record, SMOLLM2.name, "goal-mem", fitted.weights["goal-mem"], fitted.floors["goal-mem"])
     assert same == record
     other = in_record(record, "qwen-0.5b", "direct", [0.12345, 1], 0.336)
     assert other == {**record, "qwen-0.5b": {"weights": {"direct": [0.123, 1]}, "floors": {"direct": 0.34}}}
-    with pytest.raises(UsageError, match="no model 'gpt'"):
-        in_record(record, "gpt", "direct", [], 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["calibrate", "direct", "run", "--out", "{}/bundled.json", "gpt"], "there is no model 'gpt'"),
+        (["calibrate", "direct", "run", "--out", "{}/none.json", "gpt"], "none.json cannot be read"),
+        (["small-talk", "run", "--out", "{}"], "cannot be written"),
+        (["rank", "corpus", "minis", "--out", "{}/none/relevance.json"], "none/relevance.json cannot be written"),
+    ],
+)
+def test_where_a_fit_goes_is_checked_before_it(
+    words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A wrong path or model is told at once: what would be fitted on does not even exist."""
+    (tmp_path / "bundled.json").write_text('{"qwen-0.5b": {}}', "utf-8")
+
+    assert main([word.format(tmp_path) for word in words]) == 4
+    assert told in "".join(capsys.readouterr())
