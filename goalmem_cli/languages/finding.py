@@ -47,8 +47,8 @@ _PERHAPS_ENGLISH = frozenset(
 )
 """English words that another language may have too."""
 _ALSO_ENGLISH = frozenset(
-    "actual ai al comment con d da de del den des die do dos du e el en era es hat ins l la las le les lo los ma mag mas "
-    "mi mon non nos o par pour s sans se sin son sur são t total tout um van von war y".split()
+    "actual ai al comment con d da de del den des die do dos du e el en era es hat ins l la las le les lo los ma mag "
+    "mas mi mon non nos o par pour s sans se sin son sur são t total tout um van von war y".split()
 )
 """Common words of other languages that are English words, parts of names or single letters too, besides those above."""
 _BEFORE_NAMES = late(
@@ -144,8 +144,8 @@ def other_language(line: str) -> str:
 def other_language_asked(query: str) -> str:
     """Return the language of a query, or "" if it is English or too short to tell it from names and keywords.
 
-    In Latin letters it must be told as a line is, or have two common words of its language that are no English words, or
-    be a question with one.
+    In Latin letters it must be told as a line is, or have two common words of its language that are no English words.
+    With a question mark, one is enough.
     """
     if not _is_latin(query):
         return _in_other_script(query)

@@ -861,7 +861,9 @@ def test_a_copy_leaves_out_what_is_forgotten_there(goalmem: Goalmem, talk: Path,
     assert "stored again: 1 turn that was forgotten" in outcome.err
     assert "left out" not in goalmem("stores", "copy", "store", there).err
     assert goalmem("stores", "copy", there, "third").code == 0
-    used = [json.loads(goalmem("embedder", "--json", "--store", one).out)["embedder"] for one in ("store", there, "third")]
+    used = [
+        json.loads(goalmem("embedder", "--json", "--store", one).out)["embedder"] for one in ("store", there, "third")
+    ]
     assert used == ["multilingual", "static", "static"]
 
 
