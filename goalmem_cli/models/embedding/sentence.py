@@ -96,7 +96,8 @@ def _missing(name: str, *, is_folder: bool) -> ModelMissing | ModelUnreadable:
             f"the folder {name} holds no sentence-transformers model", "name a folder that one was saved to"
         )
     fetch = f", or fetch it first: hf download {name}" if HUB_NAME.fullmatch(name) else ""
-    return ModelMissing(f"there is no embedder called {name!r}", f"use multilingual, minilm or a model's folder{fetch}")
+    known = "multilingual, static, minilm or a model's folder"
+    return ModelMissing(f"there is no embedder called {name!r}", f"use {known}{fetch}")
 
 
 def minilm_folder() -> Path:
