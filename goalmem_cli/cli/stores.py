@@ -237,7 +237,8 @@ def copy(
 ) -> int:
     """Copy a memory, into a folder or into Milvus, and compare both.
 
-    Turns that TO has forgotten are left out. After an interruption the same command goes on. Milvus does not take what
+    Turns that TO has forgotten are left out. TO keeps its embedder; a new one gets FROM's. After an interruption the
+    same command goes on. Milvus does not take what
     structured backbones derived; a note says so.
     """
     from goalmem_cli.cli.ingest_report import note_of_forgotten
@@ -247,10 +248,13 @@ def copy(
 
     run = begin(context, quiet=quiet, store=source)
     memory = run.stored()
-    other = begin(context, quiet=quiet, store=target, embedder=memory.embedded_with()[0] or None)
+    other = begin(context, quiet=quiet, store=target)
     if other.settings.place == run.settings.place:
         raise UsageError("FROM and TO are the same", "name another place")
-    opened = open_store(other.settings, other.factories, other.screen.note)
+    opened = other.stored()
+    if not (opened.exists and opened.embedded_with()[0]):
+        other = begin(context, quiet=quiet, store=target, embedder=memory.embedded_with()[0] or None)
+        opened = open_store(other.settings, other.factories, other.screen.note)
     with run.screen.progress(memory.stats().conversations) as begun:
         done = copy_all(
             memory, opened, lambda added: begun(added.conversation), restores_forgotten=restore_forgotten

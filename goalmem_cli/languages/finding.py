@@ -32,10 +32,12 @@ _NOT_TOLD = late(r"https?://\S+|www\.\S+|[\w.+-]+@[\w.-]+|[\d_]+|[^\w\s'’¿¡?
 _WORDS = late(r"[^\W\d_]+")
 _UNSPACED = late("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\uac00-\ud7af]")
 _KANA = late("[\u3040-\u30ff]")
+_HANGUL = late("[\uac00-\ud7af]")
 _HAN = late("[\u3400-\u9fff]")
 _LATIN = late("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 _ENGLISH = frozenset(
-    "the did does what who whose whom where when which how why were you your they their she this these those".split()
+    "the did does what who whose whom where when which how why were you your they their she this these those then than "
+    "there because".split()
 )
 """English words that no other language has."""
 _PERHAPS_ENGLISH = frozenset(
@@ -44,6 +46,11 @@ _PERHAPS_ENGLISH = frozenset(
     "ever".split()
 )
 """English words that another language may have too."""
+_ALSO_ENGLISH = frozenset(
+    "actual ai al comment con d da de del den des die do dos du e el en era es hat ins l la las le les lo los ma mag "
+    "mas mi mon non nos o par pour s sans se sin son sur são t total tout um van von war y".split()
+)
+"""Common words of other languages that are English words, parts of names or single letters too, besides those above."""
 _BEFORE_NAMES = late(
     r"(?<!\w)(?:(?i:el|la|los|las|lo|le|les|l|d|du|de|del|des|da|do|dos|das|di|van|von|o|a|os|as)(?:['’]|\s+))+"
     r"(?=[^\W\d_a-zà-ÿ])"
@@ -113,21 +120,55 @@ def language_of(sample: str) -> str:
     letters = sum(map(len, _WORDS.findall(_NOT_TOLD.sub(" ", sample)))) + (_PER_UNSPACED - 1) * unspaced
     if letters < _LEAST_LETTERS:
         return ""
-    code, likely = _guessed(sample.lower() if sample.isupper() else sample)
+    sample = sample.lower() if sample.isupper() else sample
+    code, likely = _guessed(sample)
     return code if likely >= _LEAST_SURE and (code == ENGLISH or _is_told(sample, code, likely)) else ""
 
 
 def other_language(line: str) -> str:
-    """Return the language that a line of a chat is surely in by itself, or "" if that is English or in doubt."""
+    """Return the language that a line of a chat is surely in by itself, or "" if that is English or in doubt.
+
+    Another script than Latin decides at once, as in a question.
+    """
     words = {word.casefold() for word in _WORDS.findall(line)}
-    is_latin = len(_LATIN.findall(line)) * 2 >= len("".join(words))
-    if is_latin and has_english(words):
+    if not _is_latin(line):
+        return _in_other_script(line)
+    if has_english(words):
         return ""
     from goalmem_cli.languages.words import own_words
 
     code = language_of(line)
-    is_told = not is_latin or code in own_words(()) or _PERHAPS_ENGLISH.isdisjoint(words)
-    return code if code != ENGLISH and is_told else ""
+    return code if code != ENGLISH and (code in own_words(()) or _PERHAPS_ENGLISH.isdisjoint(words)) else ""
+
+
+def other_language_asked(query: str) -> str:
+    """Return the language of a query, or "" if it is English or too short to tell it from names and keywords.
+
+    In Latin letters it must be told as a line is, or have two common words of its language that are no English words.
+    With a question mark, one is enough.
+    """
+    if not _is_latin(query):
+        return _in_other_script(query)
+    from goalmem_cli.languages.words import own_words
+
+    code = language_asked(query)
+    own = own_words({word.casefold() for word in _WORDS.findall(query)}).get(code, frozenset())
+    told = len(own - _PERHAPS_ENGLISH - _ALSO_ENGLISH) + ("?" in query)
+    is_told = "¿" in query or told >= _FEW
+    return code if is_told and code != ENGLISH else other_language(query)
+
+
+def _is_latin(text: str) -> bool:
+    """Say whether at least half of the letters are Latin; one of a script without spaces counts as three."""
+    unspaced = (_PER_UNSPACED - 1) * len(_UNSPACED.findall(text))
+    return len(_LATIN.findall(text)) * 2 >= len("".join(_WORDS.findall(text))) + unspaced
+
+
+def _in_other_script(text: str) -> str:
+    """Return the language of a text that is not in Latin letters, even if it is short."""
+    if _HAN.search(text) and not _KANA.search(text):
+        return "zh"
+    return "ko" if _HANGUL.search(text) else _guessed(text)[0]
 
 
 def _is_told(sample: str, code: str, likely: float) -> bool:
@@ -137,7 +178,9 @@ def _is_told(sample: str, code: str, likely: float) -> bool:
     from goalmem_cli.languages.words import own_words
 
     own = own_words({word.casefold() for word in _WORDS.findall(sample) if len(word) > 1}).get(code)
-    return likely >= _LEAST_SURE_ASKED if own is None else len(own) >= _LEAST_COMMON_WORDS
+    if own is not None:
+        return len(own) >= _LEAST_COMMON_WORDS
+    return likely >= _LEAST_SURE_ASKED and sum(map(str.islower, _WORDS.findall(sample))) >= _LEAST_COMMON_WORDS
 
 
 def language_asked(question: str) -> str:
@@ -198,9 +241,7 @@ def _language_alone(question: str) -> str:
     if not words:
         return ""
     if len(_LATIN.findall(question)) * 2 < len("".join(words)):
-        if _HAN.search(question) and not _KANA.search(question):
-            return "zh"
-        return _guessed(question)[0]
+        return _in_other_script(question)
     return _asked_in_latin(question.lower() if question.isupper() else question, words)
 
 

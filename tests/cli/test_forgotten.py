@@ -842,9 +842,12 @@ def test_a_program_takes_them_along_too(tmp_path: Path) -> None:
 
 
 def test_a_copy_leaves_out_what_is_forgotten_there(goalmem: Goalmem, talk: Path, place: str) -> None:
-    """It says so, and brings it back where that is wanted; what the source forgot is forgotten there as well."""
+    """It says so, and brings it back where that is wanted; what the source forgot is forgotten there as well.
+
+    The other memory keeps its own embedder. A new one gets that of its source.
+    """
     there = place.format("there")
-    goalmem("ingest", str(talk), "--store", there)
+    goalmem("ingest", str(talk), "--store", there, "--embedder", "static")
     goalmem("forget", "--speaker", "Nora", "--yes", "--store", there)
     goalmem("forget", "--speaker", "Ravi", "--yes")
     assert goalmem("stores", "copy", "store", there).code == 0
@@ -857,6 +860,11 @@ def test_a_copy_leaves_out_what_is_forgotten_there(goalmem: Goalmem, talk: Path,
     assert outcome.out == f"{there}: 1 conversation, 2 turns, 1 new; 2 compared with store\n"
     assert "stored again: 1 turn that was forgotten" in outcome.err
     assert "left out" not in goalmem("stores", "copy", "store", there).err
+    assert goalmem("stores", "copy", there, "third").code == 0
+    used = [
+        json.loads(goalmem("embedder", "--json", "--store", one).out)["embedder"] for one in ("store", there, "third")
+    ]
+    assert used == ["multilingual", "static", "static"]
 
 
 def test_a_copy_of_what_is_all_forgotten_there_copies_nothing(goalmem: Goalmem, talk: Path) -> None:

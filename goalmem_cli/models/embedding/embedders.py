@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalmem_cli.errors import ModelMissing, ModelUnreadable
-from goalmem_cli.languages.finding import language_asked, other_language
+from goalmem_cli.languages.finding import other_language, other_language_asked
 from goalmem_cli.models.embedding.directions import direction_of
 from goalmem_cli.ports import Embedder, Vectors
 from goalmem_cli.records import encodable
@@ -27,7 +27,6 @@ OTHERS_FOLDER = STATIC_FOLDER.with_name("others")
 OTHERS = dict.fromkeys("da de es fi fr hu it nl no pt sv vi".split(), 0.3) | dict.fromkeys("ar ja ko ru zh".split(), 0)
 """The languages whose words the table in `OTHERS_FOLDER` has, and how much the English table counts beside it: names in
 Latin letters are alike. 0.3 was best of 0, 0.3, 0.6 and 1 in eight conversations, 0 without Latin letters."""
-LEAST_WORDS = 3
 MAX_TOKENS = 2048
 MATRIX = 2
 LINES_PER_BATCH = 1024
@@ -174,14 +173,19 @@ class MultilingualEmbedder(StaticEmbedder):
         return cls("multilingual", english._tokenizer, english._unknown, english._table)
 
     def embed_query(self, text: str) -> Vectors:
-        """Return the unit vector of a query, of shape (dimension,), in the language that it is asked in."""
-        is_keyword = text.isascii() and len(text.split()) < LEAST_WORDS  # too little to find its language from
-        language = "" if is_keyword else language_asked(text)
+        """Return the unit vector of a query, of shape (dimension,), in the language that it is asked in.
+
+        In Latin letters it has its English vector too, since lines that are too short to tell their language have that.
+        """
+        english = np.asarray(_packaged().embed([text])[0], dtype=np.float32)
+        language = other_language_asked(text)
         if language not in OTHERS:
-            return np.asarray(_packaged().embed([text])[0], dtype=np.float32)
+            return english
         row = self._in_others([encodable(text)], [language])[0]
-        length = np.linalg.norm(row)
-        return np.asarray(row / length if length > 0 else self.embed([text])[0], dtype=np.float32)
+        if not row.any():
+            return np.asarray(self.embed([text])[0], dtype=np.float32)
+        row = row / np.linalg.norm(row) + OTHERS[language] * english
+        return np.asarray(row / np.linalg.norm(row), dtype=np.float32)
 
     def sums(self, lines: Sequence[str]) -> Vectors:
         """Return the (lines, dimension) sums of each line's token rows, in the language that the line is in."""
@@ -243,7 +247,7 @@ def _packaged() -> StaticEmbedder:
 
 
 def load_embedder(
-    name: str = "static", *, may_download: bool = False, threads: int | None = None, timeout: float = 300,
+    name: str = "multilingual", *, may_download: bool = False, threads: int | None = None, timeout: float = 300,
     has_key: bool = True, trusts_code: bool = False,
 ) -> Embedder:  # fmt: skip
     """Return the embedder of that name.

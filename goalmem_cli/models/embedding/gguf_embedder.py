@@ -26,7 +26,7 @@ MAX_CONTEXT = 1024
 DEFAULT_CONTEXT = 512
 CHARACTERS_PER_TOKEN = 256  # more than any token has on average, so that truncating a huge text loses nothing
 MEAN, CLS, LAST, RANK = 1, 2, 3, 4  # llama.cpp's numbers for how tokens become one vector
-HINT = "use --embedder static, or another GGUF embedding model"
+HINT = "use --embedder multilingual, or another GGUF embedding model"
 
 
 class GgufEmbedder:

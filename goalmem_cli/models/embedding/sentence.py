@@ -73,7 +73,7 @@ def load_transformer(name: str, *, may_download: bool = False, trusts_code: bool
     if not name:
         raise _missing(name, is_folder=False)
     is_folder = Path(source).is_dir()
-    with libraries_of("minilm", f"the embedder {name}", "use --embedder static"):
+    with libraries_of("minilm", f"the embedder {name}", "use --embedder multilingual"):
         from sentence_transformers import SentenceTransformer
     with _quiet():
         try:
@@ -83,7 +83,7 @@ def load_transformer(name: str, *, may_download: bool = False, trusts_code: bool
             raise _missing(name, is_folder=is_folder) from error
         except (ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
             reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-            hint = "use --embedder static, or another model"
+            hint = "use --embedder multilingual, or another model"
             if "trust_remote_code" in str(error) and not trusts_code:
                 hint = "its own Python code runs only if you give both --embedder and --trust-remote-code, or set both"
             raise ModelUnreadable(f"the embedder {name} cannot be loaded: {reason}", hint) from error
@@ -96,7 +96,8 @@ def _missing(name: str, *, is_folder: bool) -> ModelMissing | ModelUnreadable:
             f"the folder {name} holds no sentence-transformers model", "name a folder that one was saved to"
         )
     fetch = f", or fetch it first: hf download {name}" if HUB_NAME.fullmatch(name) else ""
-    return ModelMissing(f"there is no embedder called {name!r}", f"use static, minilm or a model's folder{fetch}")
+    known = "multilingual, static, minilm or a model's folder"
+    return ModelMissing(f"there is no embedder called {name!r}", f"use {known}{fetch}")
 
 
 def minilm_folder() -> Path:
