@@ -525,7 +525,7 @@ def test_stopped_before_it_deletes_nothing_is_lost(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as stopped:
-        stopped.setattr("goalmem_cli.store.store.Forgetting.forget", stop)
+        stopped.setattr("goalmem_cli.store.changes.forgetting.Forgetting.forget", stop)
         assert goalmem("forget", "--speaker", "Nora", "--yes").code == 130
     assert goalmem("ingest", str(talk)).code == 0
     assert said(goalmem) == [PIN["content"], REPLY["content"]]
