@@ -149,10 +149,13 @@ def other_language_asked(query: str) -> str:
     """
     if not _is_latin(query):
         return _in_other_script(query)
+    words = {word.casefold() for word in _WORDS.findall(query)}
+    if query.isascii() and len(words) < _LEAST_WORDS_ASKED:  # before any table of words is read
+        return ""
     from goalmem_cli.languages.words import own_words
 
     code = language_asked(query)
-    own = own_words({word.casefold() for word in _WORDS.findall(query)}).get(code, frozenset())
+    own = own_words(words).get(code, frozenset())
     told = len(own - _PERHAPS_ENGLISH - _ALSO_ENGLISH) + ("?" in query)
     is_told = "¿" in query or told >= _FEW
     return code if is_told and code != ENGLISH else other_language(query)
