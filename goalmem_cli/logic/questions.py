@@ -227,6 +227,9 @@ _IN_NAMES = rf"[ -](?:(?:{'|'.join(sorted(PARTICLES))})[ -]|[dl]['’])*"
 _CAPITALISED = late(rf"(?<![\w'’])(?!I\b)[^\W\d_a-z]\w*(?:{_IN_NAMES}[^\W\d_a-z]\w*)*")
 
 
+_OR_BEHIND = late(r"(?:, [^\W\d_a-z]\w*)*,? or\b")
+
+
 def goal_asked(question: str) -> Atom:
     """Return the question as a goal atom: the variable x for the answer, and constants for the names.
 
@@ -259,15 +262,15 @@ def named_in(text: str) -> Atom:
 
 
 def _with_names(text: str) -> tuple[str | Constant, ...]:
-    """Return the text with its names as constants; a capitalised question opener is not a name."""
+    """Return the text with its names as constants, but for question openers and names of a choice ("Ana or Ben")."""
     parts: list[str | Constant] = []
     at = 0
     for found in _CAPITALISED.finditer(text):
         opening, _, rest = found[0].partition(" ")
         is_opener = found.start() == 0 and (opening.casefold() in _OPENERS or not rest)
         name = rest if is_opener else found[0]
-        if name:
-            begin = found.end() - len(name)
+        begin = found.end() - len(name)
+        if name and not text[:begin].endswith(" or ") and not _OR_BEHIND.match(text, found.end()):
             parts += [text[at:begin], Constant(name)]
             at = found.end()
     return tuple(part for part in (*parts, text[at:]) if part)

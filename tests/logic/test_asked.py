@@ -21,6 +21,7 @@ from tests.conftest import examples  # noqa: F401 - the profiles
         ("According to Sam, what matters?", "According to (Sam), (x:thing) matters"),
         ("Which of Ana's two nieces was ill?", "(x:one) of (Ana)'s two nieces was ill"),
         ("Which neighbour feeds the cat?", "(x:one) neighbour feeds the cat"),
+        ("Who won Iva's cup, Ana, Ben or Tom?", "(x:person) won (Iva)'s cup, Ana, Ben or Tom"),
         ("Is Tom a vegan?", "Is (Tom) a vegan"),
         ("Does it rain?", "(Does it rain)"),
         ("Tell me about the boat.", "(x:one) answers (Tell me about the boat)"),
