@@ -238,8 +238,7 @@ def copy(
     """Copy a memory, into a folder or into Milvus, and compare both.
 
     Turns that TO has forgotten are left out. TO keeps its embedder; a new one gets FROM's. After an interruption the
-    same command goes on. Milvus does not take what
-    structured backbones derived; a note says so.
+    same command goes on. Milvus does not take what structured backbones derived; a note says so.
     """
     from goalmem_cli.cli.ingest_report import note_of_forgotten
     from goalmem_cli.library.copying import copy as copy_all

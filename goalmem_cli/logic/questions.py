@@ -221,13 +221,12 @@ _TYPES_ASKED = {
     "whose": "person", "who": "person", "when": "time", "where": "place", "why": "reason", "what": "thing",
     "which": "one",
 }  # fmt: skip
-_NAME_OF = re.compile(r"(?: (?:is|was|are|were)|['’]s) the (?:\w+ )?names? of\b", re.IGNORECASE)
+_NAME_OF = late(r"(?: (?:is|was|are|were)|['’]s) the (?:\w+ )?names? of\b", re.IGNORECASE)
 _KEPT = {"whose": "'s"}
 _IN_NAMES = rf"[ -](?:(?:{'|'.join(sorted(PARTICLES))})[ -]|[dl]['’])*"
 _CAPITALISED = late(rf"(?<![\w'’])(?!I\b)[^\W\d_a-z]\w*(?:{_IN_NAMES}[^\W\d_a-z]\w*)*")
-
-
 _OR_BEHIND = late(r"(?:, [^\W\d_a-z]\w*)*,? or\b")
+"""What follows a name that is one of a choice, and not the last: "Ana, Ben or Tom"."""
 
 
 def goal_asked(question: str) -> Atom:
