@@ -76,7 +76,7 @@ def forget(kept: Kept, selection: Selection, shown: frozenset[str] | None) -> Fo
 
 def _forget_shown(kept: Kept, keys: frozenset[str]) -> None:
     kept.traces.forget(keys)
-    kept.goals.undermine(keys)
+    kept.goals.undermine(keys, kept.known_units)
 
 
 def _without(talk: Talk, turns: list[Turn], answers: list[Unit]) -> Wanted:
@@ -123,7 +123,7 @@ def _leaving(kept: Kept, selection: Selection) -> _Leaving:
         len(turns),
         dict(sorted(Counter(unit.kind for unit in units).items())),
         traces=len(kept.traces.about(keys)),
-        goals=len(kept.goals.about(keys)),
+        goals=kept.goals.count_about(keys, kept.known_units),
         without_time=_without_time(kept, selection),
         ids=frozenset(gone),
     )

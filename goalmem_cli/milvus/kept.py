@@ -251,6 +251,12 @@ class Kept:
         """Write the rows of the conversations."""
         self.engine.put(Collection.TALKS, [talk.row() for talk in talks])
 
+    def known_units(self, ids: Iterable[str]) -> set[str]:
+        """Return which of these units are stored."""
+        keys = sorted(filter(str.isalnum, ids))  # as all of ours; in a goal that was imported there may be anything
+        fields = ((Collection.UNITS, "unit"), (Collection.SAID, "said_id"))
+        return {row[field] for where, field in fields for row in self.engine.rows_of(where, field, keys, [field])}
+
     def said(self, talks: Iterable[Talk], *, may_lack: bool = False) -> tuple[dict[str, Turn], dict[str, Unit]]:
         """Return id -> turn and id -> answer, of the visible rows of the conversations, in their order.
 

@@ -33,6 +33,21 @@ class GoalStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Gone:
+    """What was forgotten: keys as `TraceFolder.about` takes them, and the ids of shown units that stay in the memory.
+
+    A unit that stays is not forgotten, although a forgotten turn may have the same text.
+    """
+
+    keys: Set[str]
+    staying: Set[str] = frozenset()
+
+    def is_in(self, facts: Iterable[Fact]) -> bool:
+        """Say whether one of the facts is, quotes or belongs to something that is gone."""
+        return is_about(facts, "", self.keys, self.staying)
+
+
+@dataclass(frozen=True, slots=True)
 class KeptPlan:
     """The rule by which a goal was tried, as texts: goal, subgoals, and the expressions of the answer."""
 
@@ -133,30 +148,30 @@ class GoalState:
         if self.trace is not None:
             yield from (value for values in self.trace.substitution.values() for value in values)
 
-    def is_about(self, keys: Set[str]) -> bool:
-        """Say whether the state shows, or rests on, a unit or text that a key of `TraceFolder.about` names."""
+    def is_about(self, gone: Gone) -> bool:
+        """Say whether the state shows, or rests on, a unit or text that is gone."""
         later = {unit for watch in self.watches for unit in watch.later}
-        return is_about(self.facts, "", keys) or not keys.isdisjoint(later) or self.rests_on(keys)
+        return gone.is_in(self.facts) or not gone.keys.isdisjoint(later) or self.rests_on(gone)
 
-    def rests_on(self, keys: Set[str]) -> bool:
-        """Say whether the answer rests on what a key names; if it is unknown, whether that was near an open subgoal."""
-        is_open = self.answer is None
+    def rests_on(self, gone: Gone) -> bool:
+        """Say whether the answer rests on what is gone; if it is unknown, whether that was near an open subgoal."""
+        keys, is_open = gone.keys, self.answer is None
         if any(watch.subgoal < 0 or not is_open for watch in self.watches if not keys.isdisjoint(watch.cited)):
             return True
         if not is_open:
-            return is_about(map(_alone, (*self.evidence, *self.because, *self.against)), "", keys)
+            return gone.is_in(map(_alone, (*self.evidence, *self.because, *self.against)))
         first = {unit for watch in self.watches if not watch.cited for unit in watch.found[:NEAR]}
-        return not keys.isdisjoint(first) or (self.trace is not None and is_about(_near(self.trace), "", keys))
+        return not keys.isdisjoint(first) or (self.trace is not None and gone.is_in(_near(self.trace)))
 
-    def without(self, keys: Set[str], question: str) -> GoalState:
-        """Return the state without quotes, bindings and answers from what the keys name.
+    def without(self, gone: Gone, question: str) -> GoalState:
+        """Return the state without quotes, bindings and answers from what is gone.
 
         If it does not rest on these, it stays valid, but shows only the facts that it rests on.
         """
         trace = self.trace
-        if not self.is_about(keys):
+        if not self.is_about(gone):
             return self
-        if trace is None or self.rests_on(keys):
+        if trace is None or self.rests_on(gone):
             return self.undermined(question)
         pared = replace(self, trace=_pared(trace), because=tuple(map(_alone, self.because)))
         if self.answer is not None:
@@ -203,9 +218,14 @@ class Goal:
         before = self.states[:-1] if self.states and self.states[-1].since == state.since else self.states
         return replace(self, states=(*before, state))
 
-    def undermined(self, keys: Set[str]) -> Goal:
-        """Return the goal without quotes, bindings and answers from what the keys name."""
-        return replace(self, states=tuple(each.without(keys, self.question) for each in self.states))
+    @property
+    def units(self) -> set[str]:
+        """The ids of the units that its states show."""
+        return {fact.unit for state in self.states for fact in state.facts}
+
+    def undermined(self, gone: Gone) -> Goal:
+        """Return the goal without quotes, bindings and answers from what is gone."""
+        return replace(self, states=tuple(each.without(gone, self.question) for each in self.states))
 
     def document(self) -> dict[str, object]:
         """Return the goal as a JSON object."""

@@ -7,7 +7,7 @@ while a model runs. Each change is one atomic rename: a killed process leaves a 
 from __future__ import annotations
 
 import json
-from collections.abc import Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,9 @@ from goalmem_cli.store.privacy import make_private, remove_leftovers
 
 if TYPE_CHECKING:
     from goalmem_cli.store.goal_records import Goal
+
+Stored = Callable[[Collection[str]], Iterable[str]]
+"""Given the ids of units, returns those that are in the memory."""
 
 
 class GoalFolder:
@@ -75,32 +78,41 @@ class GoalFolder:
             self._file(name).unlink(missing_ok=True)
         self._written(f"goal {name}, removed")
 
-    def about(self, keys: Set[str]) -> list[Path]:
-        """Return the files of the goals with a state that shows what the keys mean.
+    def count_about(self, keys: Set[str], stored: Stored) -> int:
+        """Return how many goals have a state that shows what the keys mean; for the arguments see `undermine`.
 
-        Unreadable files are always among them, as their content is unknown.
+        Unreadable files count, as their content is unknown.
         """
-        return [file for file in self._files() if keys and self._is_about(file, keys)]
+        return sum(goal is None or changed != goal for _, goal, changed in self._changed(keys, stored))
 
-    def undermine(self, keys: Set[str]) -> None:
-        """Take quotes, bindings and answers of what the keys mean out of every state, and delete unreadable files."""
+    def undermine(self, keys: Set[str], stored: Stored) -> None:
+        """Take quotes, bindings and answers of what the keys mean out of every state, and delete unreadable files.
+
+        A unit that is `stored` and no key itself stays, although a forgotten turn may have the same text.
+        """
         remove_leftovers(self.path, "*")
-        for file in self.about(keys):
-            try:
-                self.save(self._read(file).undermined(keys))
-            except (StoreDamaged, StoreNewer):
+        for file, goal, changed in self._changed(keys, stored):
+            if changed is None:
                 with reporting(file):
                     file.unlink(missing_ok=True)
+            elif changed != goal:
+                self.save(changed)
 
     def _files(self) -> list[Path]:
         with reporting(self.path):
             return sorted(self.path.glob("*.json")) if self.path.is_dir() else []
 
-    def _is_about(self, file: Path, keys: Set[str]) -> bool:
-        try:
-            return any(state.is_about(keys) for state in self._read(file).states)
-        except (StoreDamaged, StoreNewer):
-            return True
+    def _changed(self, keys: Set[str], stored: Stored) -> Iterator[tuple[Path, Goal | None, Goal | None]]:
+        """Yield each file with its goal now and without what the keys mean, None for one that cannot be read."""
+        from goalmem_cli.store.goal_records import Gone
+
+        for file in self._files() if keys else ():
+            try:
+                goal = self._read(file)
+            except (StoreDamaged, StoreNewer):
+                yield file, None, None
+            else:
+                yield file, goal, goal.undermined(Gone(keys, {*stored(goal.units)} - keys))
 
     def _file(self, name: str) -> Path:
         return self.path / f"{content_hash('goal', name)}.json"

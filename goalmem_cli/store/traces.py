@@ -53,11 +53,17 @@ def without_neighbours(fact: Fact) -> Fact:
     return replace(fact, before=(), after=(), moved_on=None if later is None else without_neighbours(later))
 
 
-def is_about(facts: Iterable[Fact], question: str, keys: Set[str]) -> bool:
-    """Say whether the question or a fact is, quotes or belongs to something that a key names."""
+def is_about(facts: Iterable[Fact], question: str, keys: Set[str], staying: Set[str] = frozenset()) -> bool:
+    """Say whether the question or a fact is, quotes or belongs to something that a key names.
+
+    A fact whose unit is among those `staying` in the memory is not forgotten if only its text has a key: somebody else
+    said the same.
+    """
     shown = {content_hash(question)}
     for fact in facts:
-        texts = (fact.text, *(text for _, text in (*fact.before, *fact.after)))
+        texts = [text for _, text in (*fact.before, *fact.after)]
+        if fact.unit not in staying:
+            texts.append(fact.text)
         shown |= {fact.unit, place_key(fact.conversation), *map(content_hash, texts)}
         shown.update(place_key(fact.conversation, label) for label in fact.turns)
     return not keys.isdisjoint(shown)

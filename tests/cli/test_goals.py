@@ -189,6 +189,19 @@ def test_forgetting_a_later_turn_touches_what_rests_on_what_it_changed(either: G
     )
 
 
+def test_forgetting_leaves_the_goal_of_somebody_who_said_the_same(either: Goalmem, tmp_path: Path) -> None:
+    """Ben's words, also as the turn beside Ana's, are not forgotten with hers; forgetting his undermines the goal."""
+    read(either, "talk.json", LEEDS, ("Ben", "2024-02-03T10:01", LEEDS[2]), MATCH)
+    leeds = lives("F2", "Leeds", "(Ben) lives in (x:city)")
+    assert "-> Leeds" in either("goals", "add", "Where does Ben live now?", factories=leeds).out
+    either("forget", "--speaker", "Ana", "--yes")
+    assert "-> Leeds" in either("goals").out
+    assert '"Ana", "We moved' not in "".join(path.read_text("utf-8") for path in tmp_path.rglob(f"{GOALS}/*.json"))
+    assert either("goals", "check", factories=scripted()).code == 0
+    assert "1 goal that quotes it" in either("forget", "--speaker", "Ben", "--yes").out
+    assert "-> undermined" in either("goals").out
+
+
 def test_forgetting_may_take_the_goal_too(home: Goalmem) -> None:
     """With --goal its question goes as well; a name that there is not is refused before anything is deleted."""
     assert home("forget", "--speaker", "Ana", "--goal", "hom", "--yes").code == 2

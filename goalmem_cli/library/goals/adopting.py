@@ -24,7 +24,7 @@ def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
     Raises:
         StoreError: the goals cannot be written.
     """
-    from goalmem_cli.store.goal_records import Goal
+    from goalmem_cli.store.goal_records import Goal, Gone
 
     folder, goals = GoalFolder(memory.path / GOALS), list[Goal]()
     taken = {goal.name for goal in folder.all()}
@@ -34,12 +34,12 @@ def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
     new = [goal for goal in goals if goal.name not in taken]
     if not new or not memory.exists:
         return 0
-    shown = {fact.unit for goal in new for state in goal.states for fact in state.facts}
+    shown = {unit for goal in new for unit in goal.units}
     with memory.reading() as reader:
         lost = shown - reader.hits(list(shown)).keys()
     with memory.keeping() as written:
         for goal in {goal.name: goal for goal in new}.values():
-            GoalFolder(folder.path, written).save(_behind(goal.undermined(lost)))
+            GoalFolder(folder.path, written).save(_behind(goal.undermined(Gone(lost))))
     return len({goal.name for goal in new})
 
 

@@ -310,7 +310,7 @@ class Goals:
                 folder = self._own(written)
                 if is_changed and folder.has(goal):
                     folder.save(replace(goal, states=(*goal.states[:-1], goal.state.without_neighbours())))
-                folder.undermine(lost)
+                folder.undermine(lost, self._stored)
 
 
 def refuse_hidden(asked: Question) -> None:

@@ -108,6 +108,9 @@ class AttemptRun:
         """Retrieve for the task's queries, else for the plan's open subgoals. With neither, use the facts in view."""
         if self._state is not None:
             self._queries = open_queries(self._state, ())
+            if self._task.begun is not None:  # what names nothing yet would only fill the budget
+                named = {query: each for query, each in self._queries.items() if self._state.applied(each).constants}
+                self._queries = named or self._queries
         queries = self._task.queries
         return self._told(self._pool.look(self._queries) if queries is None else self._pool.look_first(queries))
 

@@ -126,7 +126,7 @@ class Forgetting:
                 len(self._parts.traces.about(keys)),
                 without_time,
                 frozenset(leaving.turns),
-                len(self._parts.goals.about(keys)),
+                self._parts.goals.count_about(keys, partial(unit_rows.known_units, connection)),
             )
             return tables.load_meta(connection), leaving, counts
 
@@ -138,7 +138,7 @@ class Forgetting:
         """
         keys = frozenset(tables.forgotten_keys(connection, "old.forgetting"))
         self._parts.traces.forget(keys)
-        self._parts.goals.undermine(keys)
+        self._parts.goals.undermine(keys, partial(unit_rows.known_units, connection))
         generation = tables.load_meta(connection).generation + 1
         tables.update_meta(connection, generation=generation, outbox_floor=generation)
         connection.insert("forgetting", {"unit": ("VARCHAR", [_REWRITTEN])})

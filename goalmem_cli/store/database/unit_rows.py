@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -207,7 +207,7 @@ def units_from(connection: Connection, turns: Sequence[str]) -> list[str]:
     return [str(unit) for (unit,) in rows]
 
 
-def known_units(connection: Connection, ids: Sequence[str]) -> list[str]:
+def known_units(connection: Connection, ids: Collection[str]) -> list[str]:
     """Return which of these units are stored."""
     rows = connection.rows("SELECT id FROM units WHERE id IN (SELECT unnest(?::VARCHAR[]))", [list(ids)])
     return [str(unit) for (unit,) in rows]
