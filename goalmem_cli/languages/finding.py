@@ -5,7 +5,7 @@ A language is an ISO 639 code, such as ``de``. "" means unknown: the text is too
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
@@ -248,12 +248,13 @@ def _language_alone(question: str) -> str:
     return _asked_in_latin(question.lower() if question.isupper() else question, words)
 
 
-def _asked_in_latin(question: str, words: Collection[str]) -> str:
+def _asked_in_latin(question: str, words: Sequence[str]) -> str:
     """Return the language of a question in Latin letters that has no English-only word.
 
     Its common words outside of names ("El Paso", "Museo del Prado") decide: the words of a language that English lacks
     count for it, and English words that it lacks count against it. If no word is English and fastText is sure, the
-    words in names count too.
+    words in names count too. Of a language without a list of words, one may be English, but not the first: fastText is
+    sure that "Has Omar met Lea?" is Dutch.
     """
     from goalmem_cli.languages.words import own_words
 
@@ -269,7 +270,8 @@ def _asked_in_latin(question: str, words: Collection[str]) -> str:
         return code if code in first else first[0]
     own = own_words(words).get(code)
     english = len(_PERHAPS_ENGLISH.intersection(words) - (own or frozenset()))
-    is_told = english < _FEW if own is None else bool(own) and not english
+    is_few = english < _FEW and (code == ENGLISH or words[0] not in _PERHAPS_ENGLISH)
+    is_told = is_few if own is None else bool(own) and not english
     return code if is_told and likely >= _LEAST_SURE_ASKED and len(words) >= _LEAST_WORDS_ASKED else ""
 
 

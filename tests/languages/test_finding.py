@@ -43,7 +43,7 @@ QUESTIONS = {
     "Quel âge a le fils de Marie ?": "fr", "Onde mora a Ana?": "pt", "War Tante Gerti beim Fest dabei?": "de",
     "Geht Max ins Gymnasium?": "de", "¿Habla Pablo inglés?": "es", "Nadia habite-t-elle encore à Marseille ?": "fr",
     "Como se chama o cachorro de Jordana?": "pt", "A Rita já casou?": "pt", "WO WOHNT JONAS?": "de", "小雨搬到哪里了？": "zh",
-    "小雨？": "zh", "ユキはどこに住んでいますか？": "ja", "Quando la Giulia si è trasferita a Bologna?": "it", "Где живёт Маша?": "ru",
+    "Waar woont Jan?": "nl", "Heeft Jan een hond?": "nl", "小雨？": "zh", "ユキはどこに住んでいますか？": "ja", "Quando la Giulia si è trasferita a Bologna?": "it", "Где живёт Маша?": "ru",
     "أين يعيش أحمد؟": "ar",
 }  # fmt: skip
 
@@ -64,6 +64,7 @@ def test_a_question_has_a_language(question: str, language: str) -> None:
         "El Paso or Los Angeles?", "Has Maria visited el Museo del Prado?", "Is Juan de la Cruz a vet?", "La Paz hotel name",
         "Dinner at Le Jardin de Provence?", "Is El Niño back?", "De Niro or Di Caprio?", "Was Das Kapital on his list?",
         'Translate "Wo wohnt Käthe?"', "Meaning of «où habite Luc»?", "Say 'me gusta la playa' in English",
+        "Has Omar met Lea's brother?", "Has Tom met Mia?", "Was Pieter at Sanne's party?", "Is Marek over Noor?",
     ],
 )  # fmt: skip
 def test_english_and_what_is_in_doubt_is_not_taken_for_another_language(question: str) -> None:
