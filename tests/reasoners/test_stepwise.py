@@ -500,6 +500,43 @@ def test_of_several_verdicts_the_surest_is_taken() -> None:
     assert run(by_count({2: no, 4: yes}), "Does Ben keep a parrot?", PETS)[0].answer == "no"
 
 
+ROME = chat("Ana: I have never been to Rome.", "Ben: Pity!", "Ana: In Rome I lost my hat in 2019.", "Ben: Oh!")
+
+
+@pytest.mark.parametrize(
+    ("without", "answer", "sides"),
+    [
+        (read("yes", "hat", likelihood=0.9), None, {"yes": ROME[2].text, "no": ROME[0].text}),
+        (read("yes", "hat", likelihood=0.5), "no", {}),
+        (read("no", "Oh", likelihood=0.9), "no", {}),
+        (REFUSED, "no", {}),
+    ],
+)
+def test_a_no_by_never_is_held_against_what_else_is_said(
+    without: Reading, answer: str | None, sides: dict[str, str]
+) -> None:
+    """The question is read again without the turn that says so; a sure yes is in conflict with it."""
+    seen: list[int] = []
+
+    def reading(request: Request) -> str | Completion:
+        has_never = any("never" in line for line in shown_in(request))
+        seen.append(has_never)
+        said = read("no", "never") if has_never else without
+        return said(request) if callable(said) else said
+
+    trace, _ = run(reading, "Has Ana been to Rome?", ROME, fitted=Fitted())
+    assert (seen, trace.answer) == ([True, False], answer)
+    assert {side.value: trace.facts[side.facts[0]].text for side in trace.conflict} == sides
+    assert trace.status is (Status.ANSWERED if answer else Status.UNKNOWN)
+
+
+def test_a_no_without_never_is_read_once() -> None:
+    """What was so at one time may be otherwise at another."""
+    turns = chat("Ana: I have not been to Rome this year.", "Ben: Pity!", "Ana: In Rome I lost my hat in 2019.")
+    trace, asked = run(read("no", "this year"), "Has Ana been to Rome?", turns, fitted=Fitted())
+    assert (trace.answer, len(asked)) == ("no", 1)
+
+
 @pytest.mark.parametrize("said", ["a parrot", "Yes and no"])
 def test_what_is_no_verdict_is_not_taken_for_one(said: str) -> None:
     """A closed question that is answered by a phrase is not answered."""

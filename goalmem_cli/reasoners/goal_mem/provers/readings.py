@@ -216,13 +216,18 @@ class GoalReading:
         fitted: Fitted,
         before: Shown | None,
         without: frozenset[str] = frozenset(),
+        denial: Claim | None = None,
     ) -> None:
-        """Take the values fitted to the model, the facts that were read `before`, and the units not to read."""
+        """Take the values fitted to the model, the facts that were read `before`, and the units not to read.
+
+        `denial` is the claim of an earlier reading that the answer is no. A sure "yes" is proposed beside it.
+        """
         self._model = model
         self._prompts = prompts
         self._fitted = fitted
         self._before = before
         self._without = without
+        self._denial = denial
 
     def propose(self, standing: Round) -> Reply[Proposed]:
         """Return what the facts say about the goal. The model is not asked if they were all read before."""
@@ -244,7 +249,13 @@ class GoalReading:
         read = _together(told, state.plan)
         if refused and not any((claim.grounding_certainty or 0.0) >= self._fitted.trusted for claim in read.claims):
             read = Proposed(state.plan, reasons=refused)
-        return Reply(read, usage)
+        return Reply(read if self._denial is None else self._beside(self._denial, read), usage)
+
+    def _beside(self, denial: Claim, read: Proposed) -> Proposed:
+        """Return the denial and the sure "yes" that was read without its facts, or no claim."""
+        yes = [claim for claim in read.claims if not claim.is_contradiction]
+        is_sure = any((claim.grounding_certainty or 0.0) >= self._fitted.sure for claim in yes)
+        return replace(read, claims=(*yes, denial)) if is_sure else Proposed(read.plan, reasons={0: UNREAD})
 
 
 class Floor:

@@ -28,6 +28,7 @@ from goalmem_cli.logic.questions import (
 from goalmem_cli.model_replies import Reply, ask
 from goalmem_cli.ports import LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.goal_mem.judge import sides_of
 from goalmem_cli.reasoners.goal_mem.plans import calculations, parse_plan, parse_reply_atom
 from goalmem_cli.reasoners.goal_mem.provers.readings import (
     GoalReading,
@@ -36,10 +37,11 @@ from goalmem_cli.reasoners.goal_mem.provers.readings import (
     likelihood_of,
     plan_asked,
 )
-from goalmem_cli.reasoners.goal_mem.records import Begun, Ended, Plan, Proof, Spending, Task
+from goalmem_cli.reasoners.goal_mem.records import Begun, Claim, Ended, Plan, Proof, Spending, Task
 from goalmem_cli.reasoners.goal_mem.replacing import OUTDATED
 from goalmem_cli.reasoners.prompt_texts import asker_in
 from goalmem_cli.records import Question, Usage
+from goalmem_cli.trace import Verdict
 
 if TYPE_CHECKING:
     from goalmem_cli.reasoners.goal_mem.engine import SearchRun
@@ -47,16 +49,17 @@ if TYPE_CHECKING:
 
 NAME: Final = "stepwise"
 STEPS = ("decompose", "read")
-READINGS = 6
+READINGS = 8
 """The most readings of the question itself: two at first (few facts, then more), two more without turns that were
-replaced later, one after its steps, one from more facts."""
+replaced later, two more without a turn that says "never", one after its steps, one from more facts."""
+_NEVER = re.compile(r"\bnever\b(?! mind)", re.IGNORECASE)
 _VAGUE = re.compile(r"(?:about|less|more|at least|at most|up to)\b|.* to ")
 
 
 class Stepwise:
     """Reads the question, the steps of a plan, and the question again. The engine checks each reading like any claim.
 
-    A question takes at most 1 + 6 + (D + 1) model calls for maximum depth D: the plan, the readings of the question,
+    A question takes at most 1 + 8 + (D + 1) model calls for maximum depth D: the plan, the readings of the question,
     and the rounds for the steps. It takes twice that if every reply needs its retry.
     """
 
@@ -75,14 +78,14 @@ class Stepwise:
     def search(self, search: SearchRun, plan: Plan | None = None, begun: Begun | None = None) -> Ended | None:
         """Read the question. If that is unsure, plan, read the plan's steps, and read the question again.
 
-        If the value read was replaced later, the question is first read again without the turns that gave it. The last
+        If the value read was replaced later, the question is first read again without the turns that gave it. If the
+        answer is no by a turn that says "never", and surely yes without that turn, the two are in conflict. The last
         readings use the facts that the steps found, or more of the question's own. A given `plan` is not asked for.
         """
         asked = plan_asked(search.question)
-        first = search.attempt(self._reading(search, asked))
-        replaced = _replaced_in(first)
-        if replaced and not first.is_proved:
-            first = search.attempt(self._reading(search, asked, without=replaced))
+        first, replaced = self._first(search, asked)
+        if self._is_torn(search, asked, first, replaced):
+            return None
         if first.is_proved and likelihood_of(first) >= self._fitted.sure:
             return first
         plan = plan or self._planned(search)
@@ -104,6 +107,23 @@ class Stepwise:
             if again.is_proved:
                 return again
         return first if first.is_proved else None
+
+    def _first(self, search: SearchRun, asked: Plan) -> tuple[Ended, frozenset[str]]:
+        """Read the question; return the reading and the units left out because they were replaced."""
+        first = search.attempt(self._reading(search, asked))
+        replaced = _replaced_in(first)
+        if replaced and not first.is_proved:
+            first = search.attempt(self._reading(search, asked, without=replaced))
+        return first, replaced
+
+    def _is_torn(self, search: SearchRun, asked: Plan, first: Ended, replaced: frozenset[str]) -> bool:
+        """Say whether facts say yes where the first reading says no by a turn that says "never"."""
+        denied = _denied_in(first)
+        if denied is None:
+            return False
+        claim, units = denied
+        other = search.attempt(self._reading(search, asked, without=replaced | units, denial=claim))
+        return other.record is not None and bool(sides_of([other.record]))
 
     def _planned(self, search: SearchRun) -> Plan | None:
         """Return a plan for the question, by rule if its words say how the answer is computed, else by the model.
@@ -127,8 +147,9 @@ class Stepwise:
         after: Ended | None = None,
         beside: tuple[str, ...] = (),
         without: frozenset[str] = frozenset(),
+        denial: Claim | None = None,
     ) -> Task:
-        """Return the task of reading the question from its best facts, `without` some units.
+        """Return the task of reading the question from its best facts, `without` some units; see `GoalReading`.
 
         `after` an earlier reading it shows that reading's facts and more: hits of the queries `beside`, or else further
         hits of the question.
@@ -145,7 +166,7 @@ class Stepwise:
             tokens = min(max(tokens, limits.read_tokens), limits.max_fact_tokens)
             fitted = replace(fitted, rounds=((count,),))
         seen = pool.shown if after is not None else None
-        proposer = GoalReading(self._model, self._prompts, fitted, seen, without)
+        proposer = GoalReading(self._model, self._prompts, fitted, seen, without, denial)
         queries = (search.question.text, *beside)
         own = pool.within(units, tokens, self.spending.within(0))
         return Task(0, proposer, own, 0, asked, queries, planned=tuple(map(str, asked.subgoals)))
@@ -181,6 +202,17 @@ def _replaced_in(read: Ended) -> frozenset[str]:
     refused = [item for step in steps for item in step.rejected if item.why.startswith(OUTDATED)]
     cited = (facts[number] for item in refused for number in item.facts)
     return frozenset(fact.unit for fact in cited if fact.moved_on is not None)
+
+
+def _denied_in(read: Ended) -> tuple[Claim, frozenset[str]] | None:
+    """Return the claim of a reading that the answer is no, and its units, if one of these says "never" (English)."""
+    facts = read.task.pool.every_fact
+    for item in read.state.contradicted if read.is_proved and read.state is not None else ():
+        cited = [facts[number] for number in item.facts]
+        if any(_NEVER.search(fact.text) for fact in cited):
+            claim = Claim(0, item.facts, verdict=Verdict.CONTRADICTED, grounding_certainty=item.grounding_certainty)
+            return claim, frozenset(fact.unit for fact in cited)
+    return None
 
 
 def _has_result(steps: Ended, search: SearchRun) -> bool:
