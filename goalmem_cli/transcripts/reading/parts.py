@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC
 from itertools import pairwise
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node
-from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.source import Record, Source
+from goalmem_cli.transcripts.reading.told_times import Stamp
 from goalmem_cli.transcripts.reading.zipped import Place
 
 
@@ -21,6 +22,11 @@ def glimpse_of_first(folder: Place, name: str) -> Glimpse | None:
         return Glimpse.from_source(Source.from_path(folder / name)) if is_there else None
     except (OSError, InputError):
         return None
+
+
+def first_of(glimpse: Glimpse, name: str) -> Glimpse | None:
+    """Return what detection sees of the file, or of the folder's file of that name; None if there is none."""
+    return glimpse if glimpse.folder is None else glimpse_of_first(glimpse.folder, name)
 
 
 def parts_in(folder: Place, form: re.Pattern[str]) -> list[Place]:
@@ -53,13 +59,17 @@ def oldest_first(
         held.extend(listed)
     except InputError as error:
         broken = error
-    yield from _by_time(held, [_moment(node, time_key) for node in held], is_newest_first)
+    stamps = (node.child(time_key).stamp() if isinstance(node.value, dict) else None for node in held)
+    yield from by_time(held, stamps, is_newest_first)
     if broken is not None:
         raise broken
 
 
-def _by_time(held: list[Node], moments: list[float | None], is_newest_first: Callable[[Node], bool]) -> Iterator[Node]:
-    """Return the nodes oldest first: sorted by time if all times are known, else in the file's order or reversed."""
+def by_time(
+    held: list[Record], stamps: Iterable[Stamp | None], is_newest_first: Callable[[Record], bool] = lambda _: True
+) -> Iterator[Record]:
+    """Return the records as `oldest_first` does, with their times given."""
+    moments = [_moment(stamp) for stamp in stamps]
     known = [moment for moment in moments if moment is not None]
     falls = sum(later < earlier for earlier, later in pairwise(known))
     rises = sum(later > earlier for earlier, later in pairwise(known))
@@ -70,9 +80,8 @@ def _by_time(held: list[Node], moments: list[float | None], is_newest_first: Cal
     return (held[index] for index in order)
 
 
-def _moment(node: Node, time_key: str) -> float | None:
-    """Return the record's time, in seconds since 1970; None if it is unknown."""
-    stamp = node.child(time_key).stamp() if isinstance(node.value, dict) else None
+def _moment(stamp: Stamp | None) -> float | None:
+    """Return the time in seconds since 1970; None if it is unknown."""
     if stamp is None or stamp.is_placeholder:
         return None
     moment = stamp.moment if stamp.moment.tzinfo else stamp.moment.replace(tzinfo=UTC)
