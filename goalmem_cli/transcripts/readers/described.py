@@ -11,12 +11,11 @@ from pathlib import Path
 from goalmem_cli.logic.roles import role_of
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import objects_in
-from goalmem_cli.transcripts.reading.branches import branch_to, last_leaf
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import TurnIds
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines, records
-from goalmem_cli.transcripts.reading.parts import oldest_first
+from goalmem_cli.transcripts.reading.parts import branch_to, last_leaf, oldest_first
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp
 from goalmem_cli.transcripts.reading.zipped import Place

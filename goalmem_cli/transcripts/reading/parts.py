@@ -1,9 +1,10 @@
-"""Orders chats that an exporter spreads over numbered files of one folder, or writes with the newest message first."""
+"""Orders messages: of chats in numbered files of one folder, newest first, or in branches of edited messages."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC
 from itertools import pairwise
 
@@ -106,3 +107,32 @@ def _first_time(file: Place) -> float | None:
     first = listed[0] if isinstance(listed, list) and listed else None
     time = first.get("timestamp_ms") if isinstance(first, dict) else None
     return float(time) if isinstance(time, (int, float)) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Ids from the oldest message to the newest.
+
+    `broken_at` is the id at which the way to the root breaks off: it is missing, or was passed before; None if the way
+    ends at a root.
+    """
+
+    ids: tuple[str, ...]
+    broken_at: str | None = None
+
+
+def branch_to(newest: str, parents: Mapping[str, str | None]) -> Branch:
+    """Return the branch that ends at `newest`; `parents` maps each known id to its parent, a root to None."""
+    passed: dict[str, None] = {}
+    at: str | None = newest
+    while at is not None and at in parents and at not in passed:
+        passed[at] = None
+        at = parents[at]
+    return Branch(tuple(reversed(passed)), at)
+
+
+def last_leaf(parents: Mapping[str, str | None]) -> str | None:
+    """Return the last id that is no parent, else the last id; None if there are no ids."""
+    inner = set(parents.values())
+    leaves = [id_ for id_ in parents if id_ not in inner]
+    return next(reversed(leaves or list(parents)), None)
