@@ -98,7 +98,7 @@ class _Found(Told):
 
     def put(self, element: Element, role: str, text: str) -> None:
         """Take a text in the element, which has that role."""
-        super().put(element, role, text)
+        self.parts.setdefault(role, []).append(text)
         if role == _TEXT:
             is_quoted = element.is_in(_QUOTE, _TEXT)
             if not self._told or self._told[-1][0] != is_quoted:

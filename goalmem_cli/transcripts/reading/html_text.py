@@ -163,10 +163,10 @@ class Told:
         self.parts: dict[str, list[str]] = {}
         self.given: list[str] = []
         self.media = 0
+        kept, spaced = self.kept, self.blanks.sub
         for element, text in pieces:
             if text:
-                is_kept = element.role == self.kept
-                self.put(element, element.role, text if is_kept else self.blanks.sub(" ", text))
+                self.put(element, element.role, text if element.role == kept else spaced(" ", text))
             elif element.is_void:
                 self.put(element, element.inherited(), "\n" if element.tag == "br" else "")
             else:

@@ -18,7 +18,7 @@ _ALLOWED = late("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """The characters that XML may refer to."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class XmlElement:
     """An element: its name, place and attributes, and each element in it with its name and attributes."""
 
