@@ -13,7 +13,6 @@ from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, objects_in
 from goalmem_cli.transcripts.reading.day_orders import Order
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
-from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
@@ -39,10 +38,8 @@ class GoogleChatReader(RecordReader):
         """Yield the conversation of the file, named by its folder if that is one of Takeout's."""
         folder = Path(source.file).parent.name
         draft = Draft(folder if _FOLDER.fullmatch(folder) else None)
-        text = JsonText(source, source.chunks())
-        listing = Listing(text, source.file, "", "messages")
-        yield from draft.fill(source.readable(listing.items(), partial(_messages, draft)))
-        text.finish()
+        messages = Listing.of_document(source, "messages").items()
+        return draft.fill(source.readable(messages, partial(_messages, draft)))
 
 
 def _is_message(node: Node) -> bool:

@@ -120,8 +120,7 @@ def _messages(draft: Draft, owner: dict[str, str], node: Node) -> Iterator[Messa
             text = text.replace(short, "" if _MEDIA.match(meant) else meant).strip()
     media = node.child("mediaUrls")
     shown = 0 if media.value is None else len(media.elements())
-    draft.count("media left out", shown)
-    if text or not shown:
+    if draft.says(text, shown):
         beside = attributes(
             edited=bool(node.child("editHistory").value),
             reactions=reactions_in(node, "reactionKey", "senderId", lambda giver: owner.get(giver, giver)),
