@@ -6,10 +6,11 @@ hits. Its constructor takes what it works with, and `wiring.py` looks it up by n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
-from goalmem_cli.backbones.fusion import DEPTH, Fused, fuse, one_place
+from goalmem_cli.backbones.fusion import DEPTH, Fused, fuse, one_place, up_to
 from goalmem_cli.backbones.relevance import POOL, rerank
 from goalmem_cli.backbones.time_ranking import NamedTimes
 from goalmem_cli.errors import UsageError
@@ -59,26 +60,34 @@ class FlatBackbone:
         depth = max(k, POOL) if self._is_reranked else k
         with self._store.reading() as reader:
             hits = _ranked(reader, self._recipe, query, depth)
-        return rerank(query.text, hits)[:k] if self._is_reranked else hits
+        if self._is_reranked:  # all passages of the messages, as the estimate finds the best one of each
+            return rerank(query.text, hits)[:k]
+        return (hits if _is_plain(self._recipe) else one_place(hits))[:k]
+
+
+def _is_plain(recipe: Recipe) -> bool:
+    """Say whether words and vectors are not fused; papers measure such recipes without `one_place`."""
+    return len({ranking.is_dense for ranking in recipe}) == 1
 
 
 def _ranked(reader: OpenMemory, recipe: Recipe, query: Query, k: int) -> list[Hit]:
-    """Return the recipe's k best hits. A recipe of several rankings is also fused with the ranking by named times."""
+    """Return the recipe's best hits, k messages at most, or k hits if it is plain.
+
+    A recipe of several rankings is also fused with the ranking by named times.
+    """
     ranked = reader.rank(query, list(recipe), max(DEPTH, k))
     lists = {ranking.value: [scored.unit for scored in found] for ranking, found in ranked.items()}
     weights = {ranking.value: weight for ranking, weight in recipe.items()}
     order = NamedTimes(reader, query).fuse(lists, weights) if len(recipe) > 1 else fuse(lists, weights)
-    return _first(reader, order, k, recipe)
+    hits = _hits(reader, order, k)
+    return list(islice(hits, k)) if _is_plain(recipe) else up_to(hits, k)
 
 
-def _first(reader: OpenMemory, order: Sequence[Fused], k: int, recipe: Recipe) -> list[Hit]:
-    """Return the first k hits of the order; if words and vectors are fused, one passage per message comes first."""
-    is_plain = len({ranking.is_dense for ranking in recipe}) == 1  # papers measure these without `one_place`
-    found: list[Hit] = []
+def _hits(reader: OpenMemory, order: Sequence[Fused], k: int) -> Iterator[Hit]:
+    """Yield the hits of the order, read k at a time."""
     for start in range(0, len(order), k):
         part = order[start : start + k]
         hits = reader.hits([best.unit for best in part])
-        found += [replace(hits[best.unit], score=best.score, ranks=best.ranks) for best in part if best.unit in hits]
-        if is_plain or len({hit.unit.turns for hit in found}) >= k:
-            break
-    return found[:k] if is_plain else one_place(found)[:k]
+        for best in part:
+            if best.unit in hits:
+                yield replace(hits[best.unit], score=best.score, ranks=best.ranks)

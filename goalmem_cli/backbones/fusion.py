@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from goalmem_cli.records import Hit
@@ -54,3 +54,15 @@ def one_place(hits: Sequence[Hit]) -> list[Hit]:
         if hit.unit.part:
             seen.add(hit.unit.turns)
     return first + further
+
+
+def up_to(hits: Iterable[Hit], messages: int) -> list[Hit]:
+    """Return the hits up to the one with which there are so many messages; all, if there are fewer."""
+    found: list[Hit] = []
+    seen: set[tuple[str, ...]] = set()
+    for hit in hits:
+        found.append(hit)
+        seen.add(hit.unit.turns)
+        if len(seen) >= messages:
+            break
+    return found

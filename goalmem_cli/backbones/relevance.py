@@ -54,8 +54,9 @@ PERSONAL = ("names", "speaker")
 FUSED = "fused"
 """The key of the rank before reranking in a hit's ranks."""
 POOL = 90
-"""At least this many hits are reranked. The first sixty then hold more evidence than those of the fused order, both in
-chats between people (LoCoMo: 0.910 before, 0.922 after) and in talks with assistants. The first ten hold as much."""
+"""At least this many messages are reranked, with all their passages that were found among them. The first sixty then
+hold more evidence than those of the fused order, both in chats between people (LoCoMo: 0.910 before, 0.922 after) and
+in talks with assistants. The first ten hold as much."""
 
 _LONG_ANSWER = 300
 """In letters. A shorter answer of an assistant is ranked like a person's turn: it is evidence as often (the minis)."""

@@ -290,7 +290,7 @@ class Memory:
         names = None if heard is None else heard.all_names
         wanted = Query(encodable(query), scope, names, since, until, asked=until or local_now(), tools=tools)
         backbone = open_backbone(parts.settings, kept, parts.factories, parts.model.loaded)
-        depth = max(k, POOL) if parts.settings.backbone == RERANKED else k  # the reranker always sees POOL units
+        depth = max(k, POOL) if parts.settings.backbone == RERANKED else k  # the reranker always sees POOL messages
         hits = retrieved(backbone, wanted, depth, heard)
         return Found(marked(hits[:k], [hit.unit for hit in hits[k:]]), kept.count_without_time(wanted))
 

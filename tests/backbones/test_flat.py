@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.backbones.flat import RECIPES, RERANKED, FlatBackbone
-from goalmem_cli.backbones.relevance import FUSED
+from goalmem_cli.backbones.relevance import FUSED, POOL
 from goalmem_cli.backbones.whole_scope import WholeScope
 from goalmem_cli.errors import UsageError
 from goalmem_cli.memory_records import Ranking
@@ -75,6 +75,22 @@ def test_a_message_has_one_place(talk: Store, recipe: str) -> None:
     if recipe == RERANKED:
         assert [hit.unit.speaker for hit in few[:2]] == ["user"] * 2
     assert [hit.unit.id for hit in all_[:4]] == [hit.unit.id for hit in few]
+
+
+def test_reranking_chooses_the_passage_of_a_long_answer(tmp_path: Path) -> None:
+    """The passage that says most of what is asked stands for it, though another repeats one word and comes first."""
+    often = "- " + "The varnish dries. " * 40
+    asked = "- " + "Let it rest for a night. " * 20 + "Thin the varnish of the tiller with turpentine."
+    texts = ["How do I treat the wood?", f"{often}\n\n{asked}"]
+    texts += [f"I wash plank {number} of the boat." for number in range(POOL)]
+    store = open_store(tmp_path / "store")
+    turns = [Turn("boat", 0, place, ("user", "assistant")[place == 1], text) for place, text in enumerate(texts)]
+    FlatBackbone(store).update(turns)
+    query = Query("How did you thin the varnish of the tiller?")
+    fused, reranked = (FlatBackbone(store, recipe).retrieve(query, 1)[0].unit.text for recipe in ("hybrid", RERANKED))
+
+    assert "turpentine" not in fused
+    assert "turpentine" in reranked
 
 
 @pytest.mark.parametrize("recipe", ["bm25", "dense", "bm25-plain", "dense-plain"])

@@ -12,14 +12,18 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from goalmem_cli.backbones.relevance import FUSED, POOL, WEIGHTS, features
+from goalmem_cli.backbones.fusion import DEPTH
+from goalmem_cli.backbones.relevance import FUSED, WEIGHTS, features
 from goalmem_cli.lab.tuning.corpus import Talk, by_domain
 from goalmem_cli.lab.tuning.plan import lesson_of
 from goalmem_cli.lab.tuning.renaming import rename
 from goalmem_cli.lab.tuning.scenes import Scene, remembered
 from goalmem_cli.logic.roles import ASSISTANT, role_of
+from goalmem_cli.memory_records import Ranking
 from goalmem_cli.ports import Embedder
 
+MOST = len(Ranking) * DEPTH
+"""As many hits as all rankings find."""
 DEEP = 20
 """The number of hits of a query that are fitted on in chats between people; in talks with assistants all are."""
 STRENGTH = 0.3
@@ -32,7 +36,7 @@ DIGITS = 3
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """A query's hits in the order before reranking, at most POOL.
+    """A query's hits in the order before reranking, of at most POOL messages.
 
     - `matrix`: their features; `proofs`: whether each is evidence; `count`: the number of evidence turns.
     - `messages`: the number of each hit's message. Passages of one message have the same.
@@ -57,7 +61,7 @@ def retrievals(talks: Sequence[Talk], embedder: Embedder, *, with_plans: bool = 
         with remembered([rename(talk, {}, Random(0)) for talk in members], embedder) as scenes:  # noqa: S311
             for scene in scenes:
                 for query, labels in list(_queries(scene))[: None if with_plans else 1]:
-                    found = scene.numbered.hits(query, POOL)
+                    found = scene.numbered.hits(query, MOST)
                     hits = sorted(found, key=lambda hit: hit.ranks[FUSED])  # the order before reranking
                     if labels and hits:
                         talk = scene.case.conversation
@@ -84,7 +88,7 @@ def fit(retrieved: Sequence[Retrieval]) -> tuple[dict[str, float], float]:
 def fit_assistants(retrieved: Sequence[Retrieval], weights: Sequence[float], bias: float) -> NDArray[np.float64]:
     """Return the weights of `WITH_ASSISTANTS`, fitted on talks with assistants; the other weights are held."""
     late = _late()
-    matrix, right = _stacked([each for each in retrieved if each.with_assistant], POOL)
+    matrix, right = _stacked([each for each in retrieved if each.with_assistant], MOST)
     return _regressed_beside(matrix[:, late], right, matrix[:, ~late] @ np.array(weights)[~late] + bias)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from goalmem_cli.backbones.flat import RECIPES
-from goalmem_cli.backbones.fusion import DEPTH
+from goalmem_cli.backbones.fusion import DEPTH, up_to
 from goalmem_cli.backbones.relevance import POOL, rerank
 from goalmem_cli.backbones.time_ranking import NamedTimes
 from goalmem_cli.lab.evaluation.cases import Case
@@ -70,16 +70,16 @@ class _Retrieval:
         raise NotImplementedError
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k hits, best first; k is at most POOL."""
+        """Return at most k hits, best first, of at most POOL messages."""
         if query not in self._known:
             recipe = RECIPES["hybrid"]
             ranked = self._reader.rank(query, list(recipe), DEPTH)
             lists = {ranking.value: [scored.unit for scored in units] for ranking, units in ranked.items()}
             best = NamedTimes(self._reader, query).fuse(
                 lists, {ranking.value: weight for ranking, weight in recipe.items()}
-            )[:POOL]
-            found = [self.hits[each.unit] for each in best if each.unit in self.hits]
-            self._known[query] = rerank(query.text, found)
+            )
+            found = (self.hits[each.unit] for each in best if each.unit in self.hits)
+            self._known[query] = rerank(query.text, up_to(found, POOL))
         return self._known[query][:k]
 
 
