@@ -64,7 +64,7 @@ class FlatBackbone:
         of, hits = self._last
         if of is None or of != (query, depth, self._store.state):
             with self._store.reading() as reader:
-                hits, state = _ranked(reader, self._recipe, query, depth), self._store.state
+                state, hits = self._store.state, _ranked(reader, self._recipe, query, depth)
             hits = rerank(query.text, hits) if self._is_reranked else hits
             self._last = None if state is None else (query, depth, state), hits
         return hits[:k]

@@ -1,7 +1,4 @@
-"""The provers, which plan and prove: one for each size of model, and one in the paper's order.
-
-Each is imported when it is used, as a question needs one of them.
-"""
+"""The provers, which plan and prove: one for each size of model, and one in the paper's order."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -11,6 +8,7 @@ from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import Profile, PromptBook
+from goalmem_cli.reasoners.goal_mem.provers import stepwise, together
 from goalmem_cli.reasoners.goal_mem.records import GoalMemSettings, Limits, Planning, Prover
 from goalmem_cli.records import Question
 
@@ -70,29 +68,19 @@ def prover_of(
             f"{PAPER}",
             "leave them out",
         )
-    if planning == TOGETHER:
-        from goalmem_cli.reasoners.goal_mem.provers.together import Together
-
-        return Together(model, prompts, limits)
     if planning == PAPER:
-        from goalmem_cli.reasoners.goal_mem.provers.paper import Paper
+        from goalmem_cli.reasoners.goal_mem.provers.paper import Paper  # only here, as it loads what mem0 needs
 
         return Paper(model, prompts, limits, open_store)
-    from goalmem_cli.reasoners.goal_mem.provers.stepwise import Stepwise
-
-    return Stepwise(model, prompts, fitted)
+    if planning == TOGETHER:
+        return together.Together(model, prompts, limits)
+    return stepwise.Stepwise(model, prompts, fitted)
 
 
 def steps_of(planning: Planning, told: GoalMemSettings = _DEFAULTS) -> tuple[str, ...]:
     """Return the steps whose prompts a prover uses."""
-    if planning == TOGETHER:
-        from goalmem_cli.reasoners.goal_mem.provers import together
-
-        return together.STEPS
-    if planning == STEPWISE:
-        from goalmem_cli.reasoners.goal_mem.provers import stepwise
-
-        return stepwise.STEPS
+    if planning != PAPER:
+        return together.STEPS if planning == TOGETHER else stepwise.STEPS
     from goalmem_cli.reasoners.goal_mem.provers import paper
 
     wording = (paper.GENERATE,) if told.generates else paper.WORDING
@@ -105,18 +93,15 @@ def calls_of(planning: Planning, breadth: int, depth: int) -> tuple[int, int]:
         return 1, breadth * (depth + 1) + 2
     if planning == PAPER:
         return 2, 1 + breadth * (2 + 2 * depth)
-    from goalmem_cli.reasoners.goal_mem.provers import stepwise
-
     return 1, stepwise.most_calls(depth)
 
 
 def planner(model: LanguageModel, prompts: PromptBook) -> Callable[[Question], Sequence[str]]:
     """Return a function that gives a question's first subgoals in plain words, or none if the plan is unusable."""
     from goalmem_cli.reasoners.goal_mem.provers.paper import Paper
-    from goalmem_cli.reasoners.goal_mem.provers.stepwise import Stepwise
 
     small = prompts.profile == "compact"
-    prover = Stepwise(model, prompts, UNFITTED) if small else Paper(model, prompts, Limits())
+    prover = stepwise.Stepwise(model, prompts, UNFITTED) if small else Paper(model, prompts, Limits())
 
     def plan(question: Question) -> Sequence[str]:
         made = prover.decompose(question).value
