@@ -305,10 +305,9 @@ def build_reasoner(
     """
     from goalmem_cli.reasoners.catalogue import Sources
     from goalmem_cli.reasoners.certainty import CertaintyGate
-    from goalmem_cli.reasoners.inquiry import Budget, Tools
+    from goalmem_cli.reasoners.inquiry import Budget, Tools, Unwatched
     from goalmem_cli.reasoners.measured import Measured, MeasuredModel
     from goalmem_cli.reasoners.prompt_texts import AsAsked, DaysInWords
-    from goalmem_cli.reasoners.watching import Unwatched
 
     loaded = replace(loaded, profile=loaded.answering)
     searching = replace(loaded, model=MeasuredModel(loaded.model, is_private=True))

@@ -118,6 +118,7 @@ def test_ingesting_loads_the_readers_the_store_and_a_table(store: Path) -> None:
         "yaml",
         "babel",
         "goalmem_cli.store.tombstones",
+        "rich.progress",
     }
     assert loaded <= STORE | EMBEDDER | read
 
