@@ -10,19 +10,22 @@ from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+_PLAIN = (str, int, float, type(None))
+
 
 def plain(value: object) -> Any:
     """Return a frozen value as JSON data: records as objects, sequences as lists, times as ISO 8601."""
-    if value is None or isinstance(value, (str, int, float)):  # the common case
+    if isinstance(value, _PLAIN):
         return value
     kind: Any = type(value)
     names = _names(kind)
     if names is not None:
-        return {name: plain(getattr(value, name)) for name in names}
+        told = [(name, getattr(value, name)) for name in names]
+        return {name: item if isinstance(item, _PLAIN) else plain(item) for name, item in told}
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): item if isinstance(item, _PLAIN) else plain(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
-        return [plain(item) for item in value]
+        return [item if isinstance(item, _PLAIN) else plain(item) for item in value]
     return value.isoformat() if isinstance(value, datetime) else value
 
 

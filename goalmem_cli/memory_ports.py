@@ -276,6 +276,11 @@ class AnyMemory(
         ...
 
     @property
+    def state(self) -> object | None:
+        """A value that differs once the memory, or a name in it, is changed; None if only reading it tells that."""
+        ...
+
+    @property
     def announce(self) -> Callable[[str], None]:
         """Shows a line to the user: about waiting, or about something that was left out."""
         ...

@@ -12,6 +12,8 @@ from goalmem_cli.records import SPEAKER_ID, Edge, Part, Turn, Unit, Usage
 
 FLAT = "flat"
 """The backbone of turns and of passages of long turns, which rankings use by default."""
+DIALOGUE = "goalmem"
+"""The name of the conversation with goalmem itself."""
 
 
 class Ranking(StrEnum):

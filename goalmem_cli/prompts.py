@@ -50,12 +50,11 @@ def _alternatives(values: Sequence[str]) -> str:
     """Return the values as alternative GBNF literals; an empty list is an error."""
     if not values:
         raise jinja2.TemplateRuntimeError("no values to choose from")
-    return " | ".join(f'"{"".join(map(_escaped, value))}"' for value in values)
+    escaped = (value.replace("\\", "\\\\").replace('"', '\\"') for value in values)
+    return " | ".join(f'"{each if each.isprintable() else "".join(map(_printable, each))}"' for each in escaped)
 
 
-def _escaped(character: str) -> str:
-    if character in '"\\':
-        return f"\\{character}"
+def _printable(character: str) -> str:
     return character if character.isprintable() else f"\\U{ord(character):08X}"
 
 

@@ -239,10 +239,11 @@ class Unit:
     @property
     def author(self) -> str:
         """The person whose words these are (the "I" in them): the author of a forward or quote, else the speaker."""
-        if not self.is_passed_on:
-            return self.speaker
-        told = self.attributes[QUOTED_FROM if self.is_quoted else FORWARDED_FROM]
-        return told if isinstance(told, str) and told.strip() else UNKNOWN_AUTHOR
+        for mark in (QUOTED_FROM, FORWARDED_FROM):
+            if mark in self.attributes:
+                told = self.attributes[mark]
+                return told if isinstance(told, str) and told.strip() else UNKNOWN_AUTHOR
+        return self.speaker
 
     @property
     def part(self) -> int:
@@ -253,16 +254,12 @@ class Unit:
     @property
     def heading(self) -> str:
         """The headings that the passage stands under, which are searched with it; "" if there are none."""
-        return str(self.attributes.get(HEADING, "")) if self.part else ""
+        return str(self.attributes[HEADING]) if HEADING in self.attributes and self.part else ""
 
     @property
     def place(self) -> tuple[int, int, str]:
         """The sort key of units within a session."""
         return (self.ordinal, self.part, self.id)
-
-    def precedes(self, other: Unit) -> bool:
-        """Say whether it comes before the other unit of its session."""
-        return self.ordinal < other.ordinal or (self.ordinal == other.ordinal and self.place < other.place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,12 +367,18 @@ class Hit:
     @property
     def earlier(self) -> tuple[Unit, ...]:
         """The units beside it that were said before it."""
-        return tuple([unit for unit in self.beside if unit.precedes(self.unit)])
+        own, at = self.unit, self.unit.ordinal
+        return tuple(
+            [each for each in self.beside if each.ordinal <= at and (each.ordinal < at or each.place < own.place)]
+        )
 
     @property
     def later(self) -> tuple[Unit, ...]:
         """The units beside it that were said after it."""
-        return tuple([unit for unit in self.beside if self.unit.precedes(unit)])
+        own, at = self.unit, self.unit.ordinal
+        return tuple(
+            [each for each in self.beside if each.ordinal >= at and (each.ordinal > at or each.place > own.place)]
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -305,12 +305,9 @@ def build_reasoner(
     """
     from goalmem_cli.reasoners.catalogue import Sources
     from goalmem_cli.reasoners.certainty import CertaintyGate
-    from goalmem_cli.reasoners.inquiry import Budget, Tools
+    from goalmem_cli.reasoners.inquiry import Budget, Tools, Unwatched
     from goalmem_cli.reasoners.measured import Measured, MeasuredModel
     from goalmem_cli.reasoners.prompt_texts import AsAsked, DaysInWords
-    from goalmem_cli.reasoners.rules.learning import RuleFirst
-    from goalmem_cli.reasoners.watching import Unwatched
-    from goalmem_cli.store.rules import RuleFile
 
     loaded = replace(loaded, profile=loaded.answering)
     searching = replace(loaded, model=MeasuredModel(loaded.model, is_private=True))
@@ -331,9 +328,12 @@ def build_reasoner(
         reasoner = entry.build(tools, Sources(store, gold, prompt_of, choices, loaded.fitted, room, earlier, derives))
         return CertaintyGate(reasoner if entry.needs_gold else DaysInWords(reasoner), least, loaded.fitted)
 
-    tries_rules = settings.rules and begun is None and entry.tries_again and loaded.profile == "full"
-    sure = RuleFirst(RuleFile(store.path), beginning_with) if tries_rules else beginning_with(begun)
-    return Measured(AsAsked(sure), keeps_prompts=settings.keep_prompts)
+    if not (settings.rules and begun is None and entry.tries_again and loaded.profile == "full"):
+        return Measured(AsAsked(beginning_with(begun)), keeps_prompts=settings.keep_prompts)
+    from goalmem_cli.reasoners.rules.learning import RuleFirst
+    from goalmem_cli.store.rules import RuleFile
+
+    return Measured(AsAsked(RuleFirst(RuleFile(store.path), beginning_with)), keeps_prompts=settings.keep_prompts)
 
 
 def reasoner_entry(name: str, *, has_gold: bool = False) -> ReasonerEntry:
@@ -362,10 +362,11 @@ def _choices(settings: Settings, profile: Profile) -> Choices:
     from goalmem_cli.reasoners.catalogue import REASONERS, Choices
     from goalmem_cli.reasoners.goal_mem import Limits
 
-    if strange := sorted(settings.reasoners.keys() - set(reasoner_names(settings.reasoners))):
-        raise UsageError(f"reasoners: none is called {strange[0]!r}", f"those are {', '.join(reasoner_names())}")
-    for name in settings.reasoners.keys() & REASONERS.keys():
-        settings_from(name, REASONERS[name].settings, settings.reasoners[name], "reasoners")
+    for name in sorted(settings.reasoners):
+        if name in REASONERS:
+            settings_from(name, REASONERS[name].settings, settings.reasoners[name], "reasoners")
+        elif not registered(PluginKind.REASONER, [name]):
+            raise UsageError(f"reasoners: none is called {name!r}", f"those are {', '.join(reasoner_names())}")
     limits = Limits(settings.max_breadth, settings.max_depth, settings.max_subgoals, checks=settings.checks)
     if settings.fact_tokens is not None:
         limits = replace(limits, max_fact_tokens=settings.fact_tokens or sys.maxsize)

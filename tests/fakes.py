@@ -52,6 +52,11 @@ class ListMemory:
         """True once something was written."""
         return self.generation > 0
 
+    @property
+    def state(self) -> int:
+        """The number of changes."""
+        return self.generation
+
     def add_all(
         self,
         conversations: Iterable[Conversation],

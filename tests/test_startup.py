@@ -19,7 +19,9 @@ WATCHED = {
     # parts of our own that most commands have no use for
     "goalmem_cli.backbones", "goalmem_cli.lab.bench.store", "goalmem_cli.lab.evaluation.runs.runner", "goalmem_cli.logic.compounds",
     "goalmem_cli.models.embedding.embedders", "goalmem_cli.models.in_process.llama", "goalmem_cli.models.servers.server", "goalmem_cli.prompts",
-    "goalmem_cli.reasoners", "goalmem_cli.render.live", "goalmem_cli.store.store", "goalmem_cli.trace", "babel", "goalmem_cli.backbones.stitch", "goalmem_cli.store.tombstones",
+    "goalmem_cli.reasoners", "goalmem_cli.reasoners.baselines", "goalmem_cli.reasoners.rules.learning",
+    "goalmem_cli.library.goals.keeping", "goalmem_cli.logic.computing.evaluation", "rich.progress",
+    "goalmem_cli.render.live", "goalmem_cli.store.store", "goalmem_cli.trace", "babel", "goalmem_cli.backbones.stitch", "goalmem_cli.store.tombstones",
     "goalmem_cli.transcripts.formats",
 }  # fmt: skip
 # Typer checks the words of a command by pydantic, which looks for plugins of its own.
@@ -116,6 +118,7 @@ def test_ingesting_loads_the_readers_the_store_and_a_table(store: Path) -> None:
         "yaml",
         "babel",
         "goalmem_cli.store.tombstones",
+        "rich.progress",
     }
     assert loaded <= STORE | EMBEDDER | read
 

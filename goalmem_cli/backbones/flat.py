@@ -50,19 +50,28 @@ class FlatBackbone:
         self._store = store
         self._is_reranked = recipe == RERANKED
         self._recipe = RECIPES[recipe]
+        self._last: tuple[object, list[Hit]] = (None, [])
 
     def update(self, turns: Sequence[Turn]) -> None:
         """Store the turns under the conversations they name; known turns change nothing."""
         self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k hits, best first, with each ranking's rank."""
+        """Return at most k hits, best first, with each ranking's rank.
+
+        The same query again, right after it, is not ranked again while the memory stays as it was.
+        """
         depth = max(k, POOL) if self._is_reranked else k
-        with self._store.reading() as reader:
-            hits = _ranked(reader, self._recipe, query, depth)
-        if self._is_reranked:  # all passages of the messages, as the estimate finds the best one of each
-            return rerank(query.text, hits)[:k]
-        return (hits if _is_plain(self._recipe) else one_place(hits))[:k]
+        of, hits = self._last
+        if of is None or of != (query, depth, self._store.state):
+            with self._store.reading() as reader:
+                state, hits = self._store.state, _ranked(reader, self._recipe, query, depth)
+            if self._is_reranked:  # all passages of the messages, as the estimate finds the best one of each
+                hits = rerank(query.text, hits)
+            elif not _is_plain(self._recipe):
+                hits = one_place(hits)
+            self._last = None if state is None else (query, depth, state), hits
+        return hits[:k]
 
 
 def _is_plain(recipe: Recipe) -> bool:

@@ -115,7 +115,7 @@ def rerank(query: str, hits: Sequence[Hit]) -> list[Hit]:
     `hits` come best first. Further passages of a message come after the first passages of all messages.
     """
     likely = likelihoods(query, hits)
-    order = sorted(range(len(hits)), key=lambda place: -likely[place])
+    order = sorted(range(len(hits)), key=likely.__getitem__, reverse=True)
     return one_place(
         [replace(hits[place], score=likely[place], ranks={**hits[place].ranks, FUSED: place + 1}) for place in order]
     )
@@ -201,7 +201,7 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
             math.log(1 + (_COUNTED if long_answer else len(text))),
             asks_time and bool(hit.unit.attributes.get(TIMES)),
             asks_number and bool(_DIGIT.search(text)),
-            share(_asked_before(hit) - words),
+            share(asked - words) if (asked := _asked_before(hit)) else 0.0,
             role == other == USER or (role == other and long_answer),
             role == USER and bool(_WISH.search(text)),
         ))  # fmt: skip
@@ -232,7 +232,7 @@ def _asked_before(hit: Hit) -> frozenset[str]:
     A long answer of an assistant asks only at its end, and its offers ("Would you like me to ...?") ask for nothing.
     """
     before = hit.earlier
-    if not before:
+    if not before or "?" not in before[-1].text:
         return frozenset()
     is_long = _is_long_answer(before[-1])
     sentences = _SENTENCE_END.split(_end_of(before[-1].text) if is_long else before[-1].text.rstrip())

@@ -94,13 +94,13 @@ def ask(
         certainty=certainty, budget=budget, strict=strict, seed=seed, threads=threads, context=context_length,
         prompts=prompts, keep_prompts=keep_prompts if keep is None else True, rules=rules,
     )  # fmt: skip
-    from goalmem_cli.library.goals.keeping import refuse_hidden
-
     with open_for(run, is_brief=True) as memory:
         chosen = None if keep is None else memory.goals.free_name(text, keep)
         asking = memory.asking(terms)
         asked = asking.question(text)
         if chosen is not None:
+            from goalmem_cli.library.goals.keeping import refuse_hidden  # only here, as it loads what checks goals
+
             refuse_hidden(asked)
         generation = 0 if chosen is None else memory.goals.generation
         outcome = drawn(run, asking, asked, is_traced=trace)
@@ -175,10 +175,14 @@ def show(
     If the answer is not sure, stderr says so, with a number or, if `is_worded`, in words.
     """
     from goalmem_cli.reasoners.certainty import doubt_in_words
-    from goalmem_cli.render.tree import UNCHECKED, outcome_word, reason_line
     from goalmem_cli.trace import as_document
 
-    _draw(run, trace, is_traced=is_traced)
+    if is_traced:
+        draw_proof(run, trace)
+    if run.screen.is_verbose:
+        from goalmem_cli.render.tables import stages_table
+
+        run.screen.draw(stages_table(trace.stages))
     if is_json:
         run.screen.document(as_document(trace))
     elif trace.answer is not None and EXIT_CODES[trace.status] == 0:
@@ -186,17 +190,27 @@ def show(
             run.screen.note(note)
         run.screen.answer(one_line(trace.answer))
         if trace.is_unchecked:
+            from goalmem_cli.render.tree import UNCHECKED
+
             run.screen.note(f"unchecked: {UNCHECKED}")
         if trace.may_be_more:
             run.screen.note("there may be more")
         if doubt := doubt_in_words(trace.certainty):
             run.screen.note(doubt if is_worded else f"not sure: {trace.certainty or 0.0:.0%} certain")
-    elif trace.status == "failed":
-        run.screen.error(f"no usable reply: {reason_line(trace)}", "try another --model; --trace shows how far it came")
     else:
-        if not is_traced:
-            run.screen.note(f"{outcome_word(trace)}: {reason_line(trace)}")
-        _show_guess(run, trace.guess, is_worded=is_worded)
+        _show_why(run, trace, is_traced=is_traced, is_worded=is_worded)
+
+
+def _show_why(run: Invocation, trace: Trace, *, is_traced: bool, is_worded: bool) -> None:
+    """Print on stderr why there is no answer, and what was withheld."""
+    from goalmem_cli.render.tree import outcome_word, reason_line
+
+    if trace.status == "failed":
+        run.screen.error(f"no usable reply: {reason_line(trace)}", "try another --model; --trace shows how far it came")
+        return
+    if not is_traced:
+        run.screen.note(f"{outcome_word(trace)}: {reason_line(trace)}")
+    _show_guess(run, trace.guess, is_worded=is_worded)
 
 
 def draw_proof(run: Invocation, trace: Trace) -> None:
@@ -205,16 +219,6 @@ def draw_proof(run: Invocation, trace: Trace) -> None:
     from goalmem_cli.render.tree import proof_tree
 
     run.screen.draw(proof_tree(trace, FULL if run.screen.is_verbose else BRIEF))
-
-
-def _draw(run: Invocation, trace: Trace, *, is_traced: bool) -> None:
-    """Draw the proof if wanted, and with --verbose the seconds of each stage."""
-    from goalmem_cli.render.tables import stages_table
-
-    if is_traced:
-        draw_proof(run, trace)
-    if run.screen.is_verbose:
-        run.screen.draw(stages_table(trace.stages))
 
 
 def _show_guess(run: Invocation, guess: Guess | None, *, is_worded: bool) -> None:

@@ -116,7 +116,9 @@ def part_of(code: str, number: int) -> Mapping[str, Any]:
 
 
 def _words_of(code: str, said: Mapping[str, Any]) -> Words:
-    lists = {name: tuple(map(_plain, map(str, said.get(name, ())))) for name in _LISTS}
+    lists = {
+        name: tuple(_plain("\n".join(map(str, said[name]))).split("\n")) if said.get(name) else () for name in _LISTS
+    }
     return Words(code, bool(said.get("is_spaceless")), _plain(str(said["likely"])), lists)
 
 

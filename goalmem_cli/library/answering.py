@@ -110,7 +110,7 @@ class Asking:
         self._terms = terms
         self._stored: Sequence[ConversationSummary] = ()
         self._may_try_rules = may_try_rules
-        self._generation = -1
+        self._began: tuple[int, object | None] = (-1, None)
 
     def question(self, text: str) -> Question:
         """Return the question with its scope, checked against the store.
@@ -168,7 +168,8 @@ class Asking:
         parts = self._parts
         check_backbone(parts.settings, parts.kept, parts.factories)  # before the model is loaded, which takes longer
         reasoner_entry(parts.settings.reasoner)
-        self._generation = generation_of(parts.kept)
+        with parts.kept.reading() as reader:
+            self._began = reader.generation, parts.kept.state
         with watching(keeps_prompts=parts.settings.keep_prompts):
             model = parts.model.loaded()
             loaded()
@@ -188,7 +189,7 @@ class Asking:
 
         A trace is not kept if a fact in it was forgotten while the model answered. If the memory changed meanwhile in
         any way, it is kept without prompts and neighbouring turns, which may have been forgotten too. Both are checked
-        after saving, since forgetting deletes rows first and traces then.
+        after saving, since forgetting deletes rows first and traces then. A memory in its old state is not opened.
         """
         from goalmem_cli.store.traces import shown_by
         from goalmem_cli.wiring import open_traces
@@ -197,12 +198,14 @@ class Asking:
         traces = open_traces(parts.settings)
         try:
             saved = traces.save(trace)
+            generation, state = self._began
             is_whole = False
             try:
-                with parts.kept.reading():  # opened once
-                    if generation_of(parts.kept) != self._generation:
-                        traces.strip(saved, trace)
-                    is_whole = parts.kept.are_stored([fact.unit for fact in shown_by(trace)])
+                if not (is_whole := state is not None and parts.kept.state == state):
+                    with parts.kept.reading() as reader:
+                        if reader.generation != generation:
+                            traces.strip(saved, trace)
+                        is_whole = parts.kept.are_stored([fact.unit for fact in shown_by(trace)])
             finally:
                 if not is_whole:
                     traces.remove(saved)

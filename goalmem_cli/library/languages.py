@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from goalmem_cli.errors import LanguageUnread, UsageError
 from goalmem_cli.languages.finding import asked_of, language_asked, language_of
 from goalmem_cli.languages.names import NAMES, languages_read, names_of
+from goalmem_cli.memory_records import DIALOGUE
 
 if TYPE_CHECKING:
     from goalmem_cli.loading import LoadedModel
@@ -44,8 +45,6 @@ class InLanguages:
             LanguageUnread: the model reads neither the question, nor any conversation in scope (goalmem's own counts
                 only if it is alone), nor any fact that the answer cites.
         """
-        from goalmem_cli.store.changes.identity import DIALOGUE
-
         scope = self._spoken if question.conversations is None else question.conversations
         told = {name: self._spoken[name] for name in scope if name in self._spoken}
         with asked_of({name: language for name, language in told.items() if self._reads(language)}):

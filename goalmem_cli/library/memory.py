@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from threading import Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
@@ -34,11 +35,15 @@ if TYPE_CHECKING:
     from goalmem_cli.loading import DeferredModel, LoadedModel
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.memory_records import ConversationSummary, Forgotten, Stats
-    from goalmem_cli.ports import Indexed, Observer, PartDone
+    from goalmem_cli.ports import Completion, Indexed, LanguageModel, Observer, PartDone, Request
     from goalmem_cli.records import Hit, Turn
     from goalmem_cli.trace import Trace
     from goalmem_cli.transcripts import Order
     from goalmem_cli.wiring import Factories
+
+
+LONGEST_HELD = 5.0
+"""The most seconds that a memory which `is_brief` stays open while a model is loaded: some are made of parts first."""
 
 
 class Words(TypedDict, total=False):
@@ -83,6 +88,19 @@ class Found:
 
     hits: list[Hit]
     left_out: int
+
+
+class _Closing:
+    """A model that closes what is open before it replies, as others may write while it works."""
+
+    def __init__(self, opened: ExitStack, model: LanguageModel) -> None:
+        self._opened = opened
+        self._model = model
+
+    def complete(self, requests: Sequence[Request]) -> list[Completion]:
+        """Return the model's completions."""
+        self._opened.close()
+        return self._model.complete(requests)
 
 
 def opened(
@@ -135,8 +153,8 @@ class Memory:
         """Open the store of the settings.
 
         `names` are the words that errors use for the parameters. `model` is a shared model, which the caller closes.
-        With `is_brief` the store's file is opened once, and stays locked for reading, until a model is needed or this
-        is closed.
+        With `is_brief` the store's file is opened once, and stays locked for reading, until a model is called, or is
+        loaded for longer than `LONGEST_HELD` seconds, or this is closed.
 
         Raises:
             StoreError: the store cannot be read.
@@ -147,7 +165,7 @@ class Memory:
         with ExitStack() as opening:
             kept = open_store(settings, factories, listener.note, opening if is_brief else None)
             self._opened = opening.pop_all()
-        self._own = DeferredModel(self._load)
+        self._own = DeferredModel(self._load_briefly if is_brief else self._load)
         self._parts = Parts(settings, factories, listener, kept, model or self._own, names or Names())
         self.last_trace: str | None = None
         """The id of the trace that the last `ask` saved; None before that, or if it could not be saved."""
@@ -169,11 +187,22 @@ class Memory:
         self._own.close()
 
     def _load(self) -> LoadedModel:
-        self._opened.close()  # others may write while a model works
         parts = self._parts
         loaded = parts.factories.answering(parts.settings)
         parts.listener.detail(f"model {loaded.name}, {loaded.profile} prompts, {loaded.context} tokens of context")
         return loaded
+
+    def _load_briefly(self) -> LoadedModel:
+        """Load the model while the store is open, but not for long, and close the store when the model is called."""
+        late = Timer(LONGEST_HELD, self._opened.close)
+        late.start()
+        try:
+            loaded = self._load()
+        finally:
+            late.cancel()
+        if loaded.suits is not None:  # it may be tried out before it is asked
+            self._opened.close()
+        return replace(loaded, model=_Closing(self._opened, loaded.model))
 
     @property
     def kept(self) -> KeptMemory:

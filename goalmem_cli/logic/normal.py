@@ -47,7 +47,7 @@ _ORDINALS = (
 _SMALL = {word: value for value, word in enumerate(_UNITS)} | {word: value for value, word in enumerate(_ORDINALS, 1)}
 _SMALL |= {f"{word[:-1]}ieth": value for word, value in _TENS.items()}
 _SPELT = frozenset(_SMALL) | frozenset(_TENS)
-_COUNTS = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12}
+_COUNTS = {"once": "1", "twice": "2", "thrice": "3", "dozen": "12"}
 
 _ARTICLES = frozenset({"a", "an", "the"})
 FUNCTION_WORDS = _ARTICLES | frozenset(
@@ -147,7 +147,7 @@ def numbers(text: str) -> tuple[float, ...]:
 def _digits(found: list[str]) -> list[str]:
     """Replace runs of number words by one number: two hundred and five -> 205."""
     if _SPELT.isdisjoint(found):
-        return [_single(word) for word in found]
+        return [_COUNTS.get(word, word) if word.isalpha() else _single(word) for word in found]
     result: list[str] = []
     total = current = 0
     run: list[str] = []
@@ -182,7 +182,7 @@ def _continues(run: list[str], word: str) -> bool:
 @lru_cache(maxsize=16384)
 def _single(word: str) -> str:
     if word.isalpha():  # the common case
-        return str(_COUNTS.get(word, word))
+        return _COUNTS.get(word, word)
     ordinal = _ORDINAL_DIGITS.fullmatch(word) if word[:1].isdigit() else None
     return ordinal[1] if ordinal else word
 

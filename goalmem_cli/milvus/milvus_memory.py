@@ -327,6 +327,11 @@ class MilvusMemory:
 
     # Upkeep
 
+    @property
+    def state(self) -> None:
+        """None, as reading alone tells what others changed; see `AnyMemory`."""
+        return
+
     def lingering(self) -> AbstractContextManager[None]:
         """Do nothing, as the connection stays open; see `SupportsUpkeep`."""
         return nullcontext()

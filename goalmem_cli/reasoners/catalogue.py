@@ -1,39 +1,29 @@
-"""The reasoners by name: how to build each, the prompts of its steps, and its number of calls."""
+"""The reasoners by name: how to build each, the prompts of its steps, and its number of calls.
+
+Those beside `goal-mem` stand in `baselines.py`, which is loaded when one of them is named.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from goalmem_cli.backbones.now.holding import found_by
 from goalmem_cli.backbones.structured.settings import NoSettings, settings_from
 from goalmem_cli.config import Parameters
-from goalmem_cli.errors import StoreUnable, UsageError
+from goalmem_cli.errors import StoreUnable
 from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.ports import Reasoner
 from goalmem_cli.prompts import Profile
-from goalmem_cli.reasoners import (
-    direct,
-    full_context,
-    goal_mem,
-    memguide,
-    oracle,
-    own_prompt,
-    react,
-    reflect,
-    reformulate,
-    tiser,
-)
-from goalmem_cli.reasoners.full_context import Transcript
+from goalmem_cli.reasoners import goal_mem
 from goalmem_cli.reasoners.goal_mem.records import Begun, Limits
 from goalmem_cli.reasoners.inquiry import Tools
-from goalmem_cli.reasoners.structured import graphrag_global, remem
 from goalmem_cli.records import Hit, Question
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from goalmem_cli.reasoners.full_context import Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +36,7 @@ class Choices:
     profile: Profile = "full"
     planning: str | None = None
     limits: Limits = field(default_factory=Limits)
-    max_steps: int = remem.REASONING
+    max_steps: int = 5
     strict: bool | None = None
     settings: Parameters = field(default_factory=dict)
 
@@ -95,41 +85,6 @@ class ReasonerEntry:
     tries_again: bool = False
 
 
-def _always(told: T) -> Callable[[Choices], T]:
-    """Return a function that ignores the user's choices and returns `told`."""
-    return lambda _: told
-
-
-def _with_settings(
-    name: str,
-    kind: type[T],
-    make: Callable[[Tools, T], Reasoner],
-    steps: Sequence[str],
-    calls: Callable[[T], tuple[int, int]],
-) -> ReasonerEntry:
-    """Return the entry of a reasoner with settings of its own, of this kind."""
-
-    def told(choices: Choices) -> T:
-        return settings_from(name, kind, choices.settings.get(name, {}), "reasoners")
-
-    return ReasonerEntry(
-        lambda tools, sources: make(tools, told(sources.choices)),
-        _always(steps),
-        lambda choices: calls(told(choices)),
-        settings=kind,
-    )
-
-
-def _by_steps(calls: Callable[[int], tuple[int, int]]) -> Callable[[Choices], tuple[int, int]]:
-    """Return the least and most calls of a reasoner whose calls depend on the allowed number of steps."""
-    return lambda choices: calls(choices.max_steps)
-
-
-def _react_steps(choices: Choices) -> int:
-    own = settings_from(react.NAME, react.ReactSettings, choices.settings.get(react.NAME, {}), "reasoners")
-    return own.max_steps or choices.max_steps
-
-
 def _goal_mem(tools: Tools, sources: Sources) -> Reasoner:
     choices = sources.choices
     planning = goal_mem.chosen_planning(choices.planning, choices.profile)
@@ -164,101 +119,26 @@ def _goal_mem_calls(choices: Choices) -> tuple[int, int]:
     return goal_mem.calls_of(planning, choices.limits.max_breadth, choices.limits.max_depth)
 
 
-def _oracle(tools: Tools, sources: Sources) -> Reasoner:
-    return oracle.Oracle(tools, sources.gold or (lambda _: ()))
+class _Catalogue(Mapping[str, ReasonerEntry]):
+    """`goal-mem`, and then the baselines in their order."""
+
+    def __getitem__(self, name: str) -> ReasonerEntry:
+        return _GOAL_MEM if name == goal_mem.NAME else _baselines()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (goal_mem.NAME, *_baselines())
+
+    def __len__(self) -> int:
+        return 1 + len(_baselines())
 
 
-def _own_prompt(tools: Tools, sources: Sources) -> Reasoner:
-    from goalmem_cli.backbones.whole_scope import WholeScope  # only here, as it loads the database
+def _baselines() -> Mapping[str, ReasonerEntry]:
+    from goalmem_cli.reasoners.baselines import BASELINES  # only here, as `goal-mem` needs none of them
 
-    if sources.prompt_of is None:
-        raise UsageError("this benchmark has no prompts of its own", "own-prompt is for Test of Time")
-    is_whole = isinstance(found_by(tools.backbone), WholeScope)
-    return own_prompt.OwnPrompt(tools, sources.transcript, sources.prompt_of, is_whole=is_whole)
+    return BASELINES
 
 
-def _episodic(tools: Tools) -> remem.RememMemory:
-    from goalmem_cli.backbones.remem.backbone import Remem  # only here, as it loads the database
-
-    backbone = found_by(tools.backbone)
-    if not isinstance(backbone, Remem):
-        raise UsageError("the reasoner explores the graph of the backbone remem, and no other", "--backbone remem")
-    return backbone
-
-
-def _reporting(tools: Tools) -> graphrag_global.Reports:
-    from goalmem_cli.backbones.graphrag.backbone import GraphRAG  # only here, as it loads the database
-
-    backbone = found_by(tools.backbone)
-    if not isinstance(backbone, GraphRAG):
-        raise UsageError(
-            "the reasoner reads the reports of the backbone graphrag, and no others", "--backbone graphrag"
-        )
-    return backbone
-
-
-REASONERS: Mapping[str, ReasonerEntry] = {
-    goal_mem.NAME: ReasonerEntry(
-        _goal_mem, _goal_mem_steps, _goal_mem_calls, settings=goal_mem.GoalMemSettings, tries_again=True
-    ),
-    direct.NAME: ReasonerEntry(lambda tools, _: direct.Direct(tools), _always(direct.STEPS), _always(direct.calls())),
-    full_context.NAME: ReasonerEntry(
-        lambda tools, sources: full_context.FullContext(tools, sources.transcript),
-        _always(full_context.STEPS),
-        _always(full_context.calls()),
-        shows_all=True,
-    ),
-    reformulate.NAME: _with_settings(
-        reformulate.NAME,
-        reformulate.ReformulateSettings,
-        reformulate.Reformulate,
-        reformulate.STEPS,
-        lambda _: reformulate.calls(),
-    ),
-    reflect.NAME: _with_settings(reflect.NAME, reflect.ReflectSettings, reflect.Reflect, reflect.STEPS, reflect.calls),
-    react.NAME: ReasonerEntry(
-        lambda tools, sources: react.React(tools, _react_steps(sources.choices)),
-        _always(react.STEPS),
-        lambda choices: react.calls(_react_steps(choices)),
-        settings=react.ReactSettings,
-    ),
-    memguide.NAME: _with_settings(
-        memguide.NAME, memguide.MemGuideSettings, memguide.MemGuide, memguide.STEPS, memguide.calls
-    ),
-    tiser.NAME: ReasonerEntry(lambda tools, _: tiser.Tiser(tools), _always(tiser.STEPS), _always(direct.calls())),
-    remem.NAME: ReasonerEntry(
-        lambda tools, sources: remem.Remem(tools, _episodic(tools), sources.choices.max_steps),
-        _always(remem.STEPS),
-        _by_steps(remem.calls),
-        backbone=remem.MEMORY,
-    ),
-    tiser.WHOLE: ReasonerEntry(
-        lambda tools, sources: tiser.TiserFullContext(tools, sources.transcript, sources.prompt_of),
-        _always(tiser.STEPS),
-        _always(full_context.calls()),
-        shows_all=True,
-    ),
-    remem.WITH_TISER: ReasonerEntry(
-        lambda tools, sources: remem.RememTiser(tools, _episodic(tools), sources.choices.max_steps),
-        _always(remem.TISER_STEPS),
-        _by_steps(remem.calls),
-        backbone=remem.MEMORY,
-    ),
-    remem.SINGLE: ReasonerEntry(
-        lambda tools, _: remem.RememSingle(tools, _episodic(tools)),
-        _always(remem.SINGLE_STEPS),
-        _always((1, 1)),
-        backbone=remem.MEMORY,
-    ),
-    graphrag_global.NAME: ReasonerEntry(
-        lambda tools, sources: graphrag_global.GraphRAGGlobal(tools, _reporting(tools), sources.choices.max_steps),
-        _always(graphrag_global.STEPS),
-        _by_steps(graphrag_global.calls),
-        shows_all=True,
-        backbone=graphrag_global.MEMORY,
-    ),
-    oracle.NAME: ReasonerEntry(_oracle, _always(oracle.STEPS), _always(oracle.calls()), needs_gold=True),
-    own_prompt.NAME: ReasonerEntry(
-        _own_prompt, _always(own_prompt.STEPS), _always(own_prompt.calls()), needs_gold=True
-    ),
-}
+_GOAL_MEM = ReasonerEntry(
+    _goal_mem, _goal_mem_steps, _goal_mem_calls, settings=goal_mem.GoalMemSettings, tries_again=True
+)
+REASONERS: Mapping[str, ReasonerEntry] = _Catalogue()

@@ -23,9 +23,8 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.facts import NumberedFacts, Room, round_robin
 from goalmem_cli.reasoners.prompt_texts import asked_in, asker_in, fact_line, say_day
 from goalmem_cli.reasoners.showing import Block, Shown, block_of
-from goalmem_cli.reasoners.watching import Unwatched
 from goalmem_cli.records import Hit, Question, Usage
-from goalmem_cli.trace import Action, Fact, Status, Stop, Trace
+from goalmem_cli.trace import Action, Fact, Status, Step, Stop, Trace
 
 T = TypeVar("T")
 
@@ -52,6 +51,22 @@ class Budget:
 
     units: int = 60
     tokens: int = 3000
+
+
+class Unwatched:
+    """An observer that ignores everything."""
+
+    def retrieved(self, queries: Sequence[str], facts: Mapping[str, Fact]) -> None:
+        """Do nothing."""
+
+    def started(self, attempt: int, goal: str, subgoals: Sequence[str]) -> None:
+        """Do nothing."""
+
+    def stepped(self, attempt: int, step: Step, facts: Mapping[str, Fact]) -> None:
+        """Do nothing."""
+
+    def acted(self, action: Action, facts: Mapping[str, Fact]) -> None:
+        """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from goalmem_cli.logic.moments import Moment
+from goalmem_cli.memory_records import DIALOGUE
 from goalmem_cli.ports import Backbone
 from goalmem_cli.records import Question, Turn, Unit, content_hash
-from goalmem_cli.store.changes.identity import DIALOGUE
 from goalmem_cli.trace import Status, Trace
 from goalmem_cli.transcripts.reading.drafts import SESSION_GAP
 

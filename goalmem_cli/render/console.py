@@ -10,17 +10,6 @@ from itertools import count
 from typing import TextIO
 
 from rich.console import Console, RenderableType
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 from rich.text import Text
 
 from goalmem_cli.render.streams import OutputClosed
@@ -112,13 +101,15 @@ class Screen:
     @contextmanager
     def counting(self, name: str) -> Iterator[Callable[[int, int], None]]:
         """Yield a function that takes the done and total counts; the bar appears on a terminal only, until the end."""
+        from rich import progress as bars  # only here, as most commands draw none
+
         columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
+            bars.TextColumn("{task.description}", markup=False),
+            bars.BarColumn(),
+            bars.MofNCompleteColumn(),
+            bars.TimeRemainingColumn(),
         )
-        with Progress(*columns, console=self.notes, transient=True, disable=not self.is_live) as display:
+        with bars.Progress(*columns, console=self.notes, transient=True, disable=not self.is_live) as display:
             task = display.add_task(safe(name), total=None)
 
             def reach(done: int, total: int) -> None:
@@ -132,14 +123,16 @@ class Screen:
 
         The bar, with elapsed and remaining time, appears on a terminal only, until the end.
         """
+        from rich import progress as bars  # only here, as most commands draw none
+
         columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left", style="dim"),
-            TimeRemainingColumn(),
+            bars.TextColumn("{task.description}", markup=False),
+            bars.BarColumn(),
+            bars.TimeElapsedColumn(),
+            bars.TextColumn("left", style="dim"),
+            bars.TimeRemainingColumn(),
         )
-        with Progress(
+        with bars.Progress(
             *columns, console=self.notes, transient=True, disable=not self.is_live, speed_estimate_period=3600
         ) as display:
             task = display.add_task("", total=None)
@@ -152,8 +145,15 @@ class Screen:
     @contextmanager
     def progress(self, total: int) -> Iterator[Callable[[str], None]]:
         """Yield a function that takes the name of each task as it begins; the bar appears on a terminal only."""
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns, console=self.notes, transient=True, disable=not self.is_live) as display:
+        from rich import progress as bars  # only here, as most commands draw none
+
+        columns = (
+            bars.SpinnerColumn(),
+            bars.TextColumn("{task.description}", markup=False),
+            bars.BarColumn(),
+            bars.MofNCompleteColumn(),
+        )
+        with bars.Progress(*columns, console=self.notes, transient=True, disable=not self.is_live) as display:
             task = display.add_task("", total=total)
             done = count()
 
@@ -165,9 +165,16 @@ class Screen:
     @contextmanager
     def bytes_done(self, name: str) -> Iterator[Callable[[str, int, int | None], None]]:
         """Yield a function that takes a name, the bytes so far and the total; the bar appears on a terminal only."""
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-        with Progress(
-            *columns, TimeRemainingColumn(), console=self.notes, transient=True, disable=not self.is_live
+        from rich import progress as bars  # only here, as most commands draw none
+
+        columns = (
+            bars.TextColumn("{task.description}", markup=False),
+            bars.BarColumn(),
+            bars.DownloadColumn(),
+            bars.TransferSpeedColumn(),
+        )
+        with bars.Progress(
+            *columns, bars.TimeRemainingColumn(), console=self.notes, transient=True, disable=not self.is_live
         ) as display:
             task = display.add_task(safe(name), total=None)
 

@@ -104,6 +104,12 @@ class Store:
         """Whether anything was written yet; waits while another process makes the store."""
         return self._database.is_there()
 
+    @property
+    def state(self) -> object | None:
+        """A value that differs once the database or the notes on people are changed; see `AnyMemory`."""
+        found = self._database.state
+        return None if found is None else (found, self._naming.people.digest)
+
     @contextmanager
     def reading(self) -> Iterator[Reader]:
         """Open the store for reading; see `SupportsRanking`. A thread that has it open gets the same reader again.

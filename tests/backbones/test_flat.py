@@ -1,5 +1,7 @@
 """The flat backbone over a real store."""
 
+import os
+import time
 from datetime import datetime
 from pathlib import Path
 
@@ -9,8 +11,10 @@ from goalmem_cli.backbones.flat import RECIPES, RERANKED, FlatBackbone
 from goalmem_cli.backbones.relevance import FUSED, POOL
 from goalmem_cli.backbones.whole_scope import WholeScope
 from goalmem_cli.errors import UsageError
+from goalmem_cli.library.people import name
 from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import Query, Turn
+from goalmem_cli.stages import OPENING, watching
 from goalmem_cli.store.store import Store
 from tests.store.samples import CAFE, chat, open_store
 
@@ -20,6 +24,25 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     store = open_store(tmp_path_factory.mktemp("flat") / "store")
     FlatBackbone(store).update(chat().turns)
     return store
+
+
+@pytest.mark.parametrize("recipe", [RERANKED, "hybrid"])
+def test_a_query_is_ranked_again_if_the_store_was_changed(tmp_path: Path, recipe: str) -> None:
+    """As many or fewer hits of the same query are there without opening it, as long as it has its old state."""
+    store = open_store(tmp_path / "store")
+    store.add(chat())
+    minute_ago = time.time() - 60
+    os.utime(store.path / "memory.duckdb", (minute_ago, minute_ago))
+    backbone, query = FlatBackbone(store, recipe), Query("the Kyoto Latte")
+    with watching() as watch:
+        first = backbone.retrieve(query, 4)
+        first.clear()
+        assert backbone.retrieve(query, 4) == FlatBackbone(store, recipe).retrieve(query, 4) != first
+    assert sum(each.times for each in watch.stages if each.name == OPENING) == 2
+    name(store, first_speaker := backbone.retrieve(query, 1)[0].unit.speaker, "Zoe")
+    assert first_speaker != backbone.retrieve(query, 1)[0].unit.speaker == "Zoe"
+    store.add(chat(["The Kyoto Latte again."], name="new"))
+    assert "The Kyoto Latte again." in [hit.unit.text for hit in backbone.retrieve(query, 4)]
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

@@ -1,7 +1,11 @@
 """`goalmem ask` and `goalmem trace`, on scripted replies over a real store."""
 
 import json
+import os
 import re
+import subprocess
+import sys
+import time
 from datetime import datetime
 from pathlib import Path
 
@@ -14,10 +18,11 @@ from goalmem_cli.ports import Request
 from goalmem_cli.prompts import Profile
 from goalmem_cli.reasoners.showing import lines_shown
 from goalmem_cli.records import Query, Unit
+from goalmem_cli.stages import OPENING, watching
 from goalmem_cli.store import Store
-from goalmem_cli.testing import ScriptedModel
+from goalmem_cli.testing import Reply, ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel, local, open_store
-from tests.conftest import SAMPLES
+from tests.conftest import CHECKOUT, SAMPLES
 from tests.invoking import Goalmem, scripted, seeing
 from tests.reasoners.forward import says
 from tests.reasoners.scripting import claims, plan, proved, wants
@@ -336,6 +341,61 @@ def test_another_process_may_write_while_the_model_works(momoco: Goalmem, tmp_pa
 
     factories = seeing(lambda _: LoadedModel(ScriptedModel(during), "scripted", "full", 8192))
     assert momoco("ask", QUESTION, "--max-breadth", "1", factories=factories).code == 1
+
+
+@pytest.fixture
+def aged(momoco: Goalmem, tmp_path: Path) -> Goalmem:
+    """The command, with a store that was changed a minute ago, and for which DuckDB was started."""
+    assert momoco("stores", "show").code == 0
+    minute_ago = time.time() - 60
+    os.utime(tmp_path / "store" / "memory.duckdb", (minute_ago, minute_ago))
+    return momoco
+
+
+@pytest.mark.parametrize(("reply", "code", "openings"), [(PROOF, 0, 2), (NO_PROOF, 1, 1)])
+def test_the_store_is_opened_before_the_model_and_after_it(
+    aged: Goalmem, reply: Reply, code: int, openings: int
+) -> None:
+    """What was looked up before the first call is looked up in one go; later turns are looked up for an answer alone."""
+    with watching() as watch:
+        assert aged("ask", QUESTION, "--max-breadth", "1", factories=scripted(reply)).code == code
+    assert sum(each.times for each in watch.stages if each.name == OPENING) == openings
+
+
+def test_what_is_forgotten_while_the_model_works_is_in_no_trace(aged: Goalmem, tmp_path: Path) -> None:
+    """A store that has its old state is not read again, and one that has another is."""
+
+    def during(request: Request) -> str:
+        assert aged("forget", "momoco-01", "--yes").code == 0
+        return NO_PROOF(request)
+
+    factories = seeing(lambda _: LoadedModel(ScriptedModel(during), "scripted", "full", 8192))
+    outcome = aged("ask", QUESTION, "--max-breadth", "1", factories=factories)
+    assert "the trace was not kept: something it shows was forgotten meanwhile" in outcome.err
+    assert list((tmp_path / "store" / "traces").iterdir()) == []
+
+
+WRITE = """
+import sys
+from goalmem_cli.main import main
+main(["ingest", sys.argv[1], "--store", sys.argv[2], "--quiet"])
+"""
+
+
+@pytest.mark.slow
+def test_another_process_may_write_while_a_model_is_loaded_for_long(momoco: Goalmem, tmp_path: Path) -> None:
+    """As when it is put together from its parts: the store is let go before a writer gives up."""
+    file = tmp_path / "tea.json"
+    file.write_text('[{"role": "user", "content": "I like tea."}]')
+    codes: list[int] = []
+
+    def loading(_: Settings) -> LoadedModel:
+        words = [sys.executable, "-c", WRITE, str(file), str(tmp_path / "store")]
+        codes.append(subprocess.run(words, cwd=CHECKOUT, check=False).returncode)
+        return LoadedModel(ScriptedModel(NO_PROOF), "scripted", "full", 8192)
+
+    assert momoco("ask", QUESTION, "--max-breadth", "1", factories=seeing(loading)).code == 1
+    assert codes == [0]
 
 
 def remembered(store: Path) -> list[tuple[str, str, str | None]]:

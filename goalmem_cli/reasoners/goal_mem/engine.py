@@ -21,8 +21,7 @@ from goalmem_cli.reasoners.goal_mem.provers import chosen_planning, prover_of
 from goalmem_cli.reasoners.goal_mem.records import NAME, Begun, Ended, Limits, Planning, Proof, Prover, Task
 from goalmem_cli.reasoners.goal_mem.state import ProofState, as_likely
 from goalmem_cli.reasoners.goal_mem.wording import checked_wording, reasons_to_check, settled_by, unproved, verdict_in
-from goalmem_cli.reasoners.inquiry import is_refusal
-from goalmem_cli.reasoners.watching import Unwatched
+from goalmem_cli.reasoners.inquiry import Unwatched, is_refusal
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Attempt, Checked, Contradicted, Status, Trace
 

@@ -12,7 +12,6 @@ from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom, NotationError, parse_atom
 from goalmem_cli.logic.checks import type_head
 from goalmem_cli.logic.computing.amounts import in_one_style, read_amount, without_noun
-from goalmem_cli.logic.computing.evaluation import Computed, evaluate
 from goalmem_cli.logic.computing.expressions import (
     Call,
     Expression,
@@ -39,6 +38,7 @@ from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact, Grounded, Status, Trace
 
 if TYPE_CHECKING:
+    from goalmem_cli.logic.computing.evaluation import Computed
     from goalmem_cli.reasoners.goal_mem.state import ProofState
 
 
@@ -241,6 +241,7 @@ def calculations(
 
     `judged` holds the pairs of constants that a model judged to be the same.
     """
+    from goalmem_cli.logic.computing.evaluation import evaluate  # only here, as most plans compute nothing
 
     def same(left: str, right: str) -> bool | None:
         verdict = same_words(left, right)

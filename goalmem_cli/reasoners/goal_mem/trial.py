@@ -19,7 +19,7 @@ from goalmem_cli.reasoners.goal_mem.loop import AttemptRun, AttemptTerms
 from goalmem_cli.reasoners.goal_mem.pool import Pool
 from goalmem_cli.reasoners.goal_mem.provers.together import Together
 from goalmem_cli.reasoners.goal_mem.records import Limits, Task
-from goalmem_cli.reasoners.watching import Unwatched
+from goalmem_cli.reasoners.inquiry import Unwatched
 from goalmem_cli.records import Hit, Query, Question, Turn, Unit
 from goalmem_cli.store.files import replace_file
 

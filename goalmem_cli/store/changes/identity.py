@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
+from goalmem_cli.memory_records import DIALOGUE
 from goalmem_cli.records import BLOCKS, CUT_AT, STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.changes.clocks import under_stored_zones, under_zones_of
 from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows, as_called, newly_joined, once
@@ -18,8 +19,8 @@ from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.database.overlaps import Overlap
 from goalmem_cli.store.units import NEIGHBOURS, UnitEntry, entries_from_units, units_from_turns
 
-DIALOGUE, DIALOGUE_FORMAT = "goalmem", "turns"
-"""The name of the conversation with goalmem itself, and the format of turns without a transcript."""
+DIALOGUE_FORMAT = "turns"
+"""The format of turns without a transcript."""
 _TITLED = "whatsapp"
 """The format in which a conversation's own id is its title, so that another conversation may have the same one."""
 _MARK = f'"{CUT_AT}": "{BLOCKS}"'

@@ -19,6 +19,11 @@ def key_of(text: str) -> int:
     return int.from_bytes(digest[8:12], "little")
 
 
+def places_around(place: int, distance: int) -> list[int]:
+    """Return the keys of the turns within `distance` of the one with this key, which may be others' keys too."""
+    return [(place + shift) % _RANGE for shift in range(-distance, distance + 1)]
+
+
 def place_key(conversation: int, ordinal: int) -> int:
     """Return the key of a turn from its conversation's key and its ordinal."""
     return (conversation + ordinal) % _RANGE

@@ -23,7 +23,7 @@ from goalmem_cli.store.database.columns import (
     time_from_moment,
     time_of,
 )  # fmt: skip
-from goalmem_cli.store.database.keys import key_of, place_key
+from goalmem_cli.store.database.keys import key_of, place_key, places_around
 
 _UNIT_COLUMNS = (
     "id, kind, text, conversation, speaker, said, backbone, session, ordinal, event_from, event_to, attributes"
@@ -115,8 +115,7 @@ def load_units_around(connection: Connection, ids: Sequence[str], distance: int)
     column, keys = "id_key", [key_of(id_) for id_ in ids]
     if distance:
         rows = connection.rows("SELECT place_key FROM units WHERE id_key IN (SELECT unnest(?::UINTEGER[]))", [keys])
-        near = {place_key(int(place), shift) for (place,) in rows for shift in range(-distance, distance + 1)}
-        column, keys = "place_key", list(near)
+        column, keys = "place_key", list({key for (place,) in rows for key in places_around(int(place), distance)})
     units = connection.rows(
         f"""SELECT {_UNIT_COLUMNS.replace("said", "clock, instant")} FROM units WHERE rowid IN (
         SELECT rowid FROM units WHERE {column} IN (SELECT unnest(?::UINTEGER[])))""",
@@ -153,7 +152,7 @@ def _unit_of(said: datetime | None, *row: Any) -> Unit:
     id_, kind, text, conversation, speaker, backbone, session, ordinal, start, end, attributes, turns, labels = row
     return Unit(
         id_, kind, text, conversation, speaker, said, tuple(turns), tuple(labels), backbone,
-        session, ordinal, time_of(start), time_of(end), json.loads(attributes),
+        session, ordinal, start and time_of(start), end and time_of(end), json.loads(attributes),
     )  # fmt: skip
 
 

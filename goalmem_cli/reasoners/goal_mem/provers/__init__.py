@@ -1,24 +1,26 @@
 """The provers, which plan and prove: one for each size of model, and one in the paper's order."""
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from goalmem_cli.errors import UsageError
 from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import Profile, PromptBook
-from goalmem_cli.reasoners.goal_mem.provers import paper, stepwise, together
-from goalmem_cli.reasoners.goal_mem.provers.paper import STEP
+from goalmem_cli.reasoners.goal_mem.provers import stepwise, together
 from goalmem_cli.reasoners.goal_mem.records import GoalMemSettings, Limits, Planning, Prover
 from goalmem_cli.records import Question
 
-STEPWISE = stepwise.NAME
-PLANNINGS: tuple[Planning, ...] = (together.NAME, stepwise.NAME, paper.NAME)
+TOGETHER: Final = "together"
+STEPWISE: Final = "stepwise"
+PAPER: Final = "paper"
+PLANNINGS: tuple[Planning, ...] = (TOGETHER, STEPWISE, PAPER)
 _DEFAULTS = GoalMemSettings()
 AUTO = "auto"
 """Not a prover: goalmem tests which prover suits the model before it chooses the prompts."""
 OLD_NAMES: dict[str, dict[Profile, Planning]] = {
-    "seen": {"full": together.NAME}, "blind": {"full": paper.NAME, "compact": stepwise.NAME},
+    "seen": {"full": TOGETHER}, "blind": {"full": PAPER, "compact": STEPWISE},
 }  # fmt: skip
 """Former names that the command line still accepts, and what they are called now, by the prompts' profile."""
 
@@ -29,7 +31,7 @@ def chosen_planning(wanted: str | None, profile: Profile) -> Planning:
     Raises:
         UsageError: there is no such prover, or the profile has no prompts for it.
     """
-    usual: Planning = stepwise.NAME if profile == "compact" else together.NAME
+    usual: Planning = STEPWISE if profile == "compact" else TOGETHER
     named = wanted if wanted is None else OLD_NAMES.get(wanted, {}).get(profile, wanted)
     if named in (None, AUTO, usual):
         return usual
@@ -41,11 +43,11 @@ def chosen_planning(wanted: str | None, profile: Profile) -> Planning:
             f"the compact prompts, which small models have, know no planning {wanted}",
             f"leave --planning out, write --planning {usual}, or take a model of 3B parameters or more with --model",
         )
-    if planning in (together.NAME, paper.NAME):
+    if planning in (TOGETHER, PAPER):
         return planning
     raise UsageError(
         "the full prompts, which large models have, know no planning stepwise",
-        f"leave --planning out, or write --planning {together.NAME} or {paper.NAME}",
+        f"leave --planning out, or write --planning {TOGETHER} or {PAPER}",
     )
 
 
@@ -60,40 +62,46 @@ def prover_of(
             generates, no checks of the engine's own, no bound of subgoals.
     """
     is_literal = limits.generates or not limits.own_checks or not limits.max_subgoals
-    if planning != paper.NAME and (open_store is not None or is_literal):
+    if planning != PAPER and (open_store is not None or is_literal):
         raise UsageError(
             "goal-mem: the settings own_checks (off), max_subgoals (0), background and generates are for --planning "
-            f"{paper.NAME}",
+            f"{PAPER}",
             "leave them out",
         )
-    if planning == together.NAME:
+    if planning == PAPER:
+        from goalmem_cli.reasoners.goal_mem.provers.paper import Paper  # only here, as it loads what mem0 needs
+
+        return Paper(model, prompts, limits, open_store)
+    if planning == TOGETHER:
         return together.Together(model, prompts, limits)
-    if planning == paper.NAME:
-        return paper.Paper(model, prompts, limits, open_store)
     return stepwise.Stepwise(model, prompts, fitted)
 
 
 def steps_of(planning: Planning, told: GoalMemSettings = _DEFAULTS) -> tuple[str, ...]:
     """Return the steps whose prompts a prover uses."""
-    if planning != paper.NAME:
-        return together.STEPS if planning == together.NAME else stepwise.STEPS
+    if planning != PAPER:
+        return together.STEPS if planning == TOGETHER else stepwise.STEPS
+    from goalmem_cli.reasoners.goal_mem.provers import paper
+
     wording = (paper.GENERATE,) if told.generates else paper.WORDING
-    return (*((STEP,) if told.background else ()), *paper.STEPS, *wording)
+    return (*((paper.STEP,) if told.background else ()), *paper.STEPS, *wording)
 
 
 def calls_of(planning: Planning, breadth: int, depth: int) -> tuple[int, int]:
     """Return the least and the most model calls of a question for maximum breadth and depth, without retries."""
-    if planning == together.NAME:
+    if planning == TOGETHER:
         return 1, breadth * (depth + 1) + 2
-    if planning == paper.NAME:
+    if planning == PAPER:
         return 2, 1 + breadth * (2 + 2 * depth)
     return 1, stepwise.most_calls(depth)
 
 
 def planner(model: LanguageModel, prompts: PromptBook) -> Callable[[Question], Sequence[str]]:
     """Return a function that gives a question's first subgoals in plain words, or none if the plan is unusable."""
+    from goalmem_cli.reasoners.goal_mem.provers.paper import Paper
+
     small = prompts.profile == "compact"
-    prover = stepwise.Stepwise(model, prompts, UNFITTED) if small else paper.Paper(model, prompts, Limits())
+    prover = stepwise.Stepwise(model, prompts, UNFITTED) if small else Paper(model, prompts, Limits())
 
     def plan(question: Question) -> Sequence[str]:
         made = prover.decompose(question).value

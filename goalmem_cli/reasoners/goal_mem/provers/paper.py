@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from goalmem_cli.reasoners.goal_mem.engine import SearchRun
 
 
-NAME: Final = "paper"
 GENERATE: Final = "generate"
 STEPS = ("decompose", "unify", "refine")
 WORDING = ("answer", "verdict")

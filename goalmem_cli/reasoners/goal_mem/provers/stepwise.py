@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.fitted import Fitted
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from goalmem_cli.reasoners.goal_mem.engine import SearchRun
 
 
-NAME: Final = "stepwise"
 STEPS = ("decompose", "read")
 READINGS = 8
 """The most readings of the question itself: two at first (few facts, then more), two more without turns that were

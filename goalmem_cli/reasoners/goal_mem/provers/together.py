@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.languages.finding import language_asked
@@ -63,7 +63,6 @@ from goalmem_cli.trace import Attempt, Ending, Verdict
 if TYPE_CHECKING:
     from goalmem_cli.reasoners.goal_mem.engine import SearchRun
 
-NAME: Final = "together"
 PROVE, CHECK = "plan_and_prove", "check"
 STEPS = (PROVE, CHECK, READ)
 UNPLANNED = "it was read, not planned"
