@@ -9,6 +9,7 @@ import pytest
 
 from goalmem_cli.library.answering import Terms
 from goalmem_cli.library.forgetting import forget
+from goalmem_cli.library.goals.adopting import adopt
 from goalmem_cli.library.goals.keeping import question_of
 from goalmem_cli.library.goals.noticing import _MEANT, LINK, _names_in
 from goalmem_cli.library.goals.outcomes import is_same
@@ -90,6 +91,25 @@ def test_forgetting_what_a_proof_only_saw_leaves_the_answer(kept: Kept) -> None:
     assert touch is None
     state = forgotten(memory, "I work at Halden, in the archive.")
     assert (state.status, state.answer, state.why) == (GoalStatus.UNDERMINED, None, FORGOTTEN)
+
+
+@pytest.mark.parametrize("case", [SINGLE | {"settings": {"budget": 1}}, SINGLE, UNKNOWN])
+def test_a_goal_of_another_memory_brings_back_no_turn_beside_its_facts(
+    kept: Kept, case: dict[str, Any], tmp_path: Path
+) -> None:
+    """Its answer stays, since the turn that it rests on is here; where all is here, it stays whole."""
+    text, goal = "I bought a Saab in Ghent.", kept(dict(case)).goals.folder.get("goal")
+    assert text in str(goal)
+    for name, forgets in (("whole", False), ("other", True)):
+        with opened(tmp_path / name, factories=faked(ScriptedModel(()), HashEmbedder())) as other:
+            other.kept.add_all([chat("c", [LINES])])
+            if forgets:
+                (turn,) = [turn for turn in other.turns("c") if turn.text == text]
+                forget(other.kept, Selection(content_keys=frozenset({turn.content_key})))
+            assert adopt(other.kept, [goal.document()]) == 1
+            (file,) = (other.kept.path / "goals").glob("*.json")
+            assert (text in file.read_text("utf-8")) is not forgets
+            assert other.goals.folder.get("goal").state.answer == goal.state.answer
 
 
 def test_an_unknown_goal_stands_unless_a_near_turn_is_forgotten(kept: Kept) -> None:
