@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
     """Keep the goals of these JSON objects, except where the memory has a goal of that name; return how many.
 
-    What rests on turns that the memory does not have, as it has forgotten them, is taken out. So is a turn beside a fact
-    that the memory does not have beside it. Malformed documents are passed over.
+    What rests on turns that the memory does not have, as it has forgotten them, is taken out. So are turns beside a
+    fact that the memory does not have beside it. Malformed documents are passed over.
 
     Raises:
         StoreError: the goals cannot be written.
