@@ -15,6 +15,7 @@ from goalmem_cli.cli.invocation import Invocation
 from goalmem_cli.cli.serving.offers import Offers
 from goalmem_cli.cli.serving.watching import Watched
 from goalmem_cli.config import given_settings
+from goalmem_cli.errors import ModelError
 from goalmem_cli.library.forgetting import forget
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import Request
@@ -316,6 +317,30 @@ def test_reading_can_check_at_once(home: Goalmem) -> None:
     outcome = home("ingest", "later.json", "--check-goals", "--json", factories=lives("back in York", "York"))
     (row,) = json.loads(outcome.out)["goals"]
     assert (outcome.code, row["outcome"], row["before"]) == (1, "changed", "Leeds")
+
+
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (ModelError("the server is gone"), 4)])
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_check_that_is_stopped_prints_what_it_changed(
+    home: Goalmem, at_once: bool, error: BaseException, code: int
+) -> None:
+    """As JSON too, since no later check reports a change that is stored."""
+    home("goals", "add", WHERE, "--name", "second", factories=lives("moved to Leeds", "Leeds"))
+    replies: list[object] = [partial(living, "back in York", "York", HOME)]
+
+    def stopped(request: Request) -> str:
+        if not replies:
+            raise error
+        return replies.pop()(request)  # type: ignore[operator, no-any-return]
+
+    words = ("ingest", "later.json", "--check-goals") if at_once else ("goals", "check")
+    Path("later.json").write_text(chat(YORK), "utf-8")
+    if not at_once:
+        home("ingest", "later.json")
+    outcome = home(*words, "--json", factories=model(stopped))
+    rows = json.loads(outcome.out)["goals"]
+    assert (outcome.code, [(row["name"], row["answer"]) for row in rows]) == (code, [("home", "York")]), outcome.err
+    assert home("goals", "check", "home", factories=scripted()).out.startswith("home: still so")
 
 
 def test_of_two_checks_at_once_the_first_stays(home: Goalmem) -> None:
