@@ -453,6 +453,15 @@ def test_a_reply_that_cannot_be_read_changes_no_goal(home: Goalmem) -> None:
     assert "changed: York" in home("goals", "check", factories=lives("back in York", "York")).out
 
 
+@pytest.mark.parametrize("words", [("goals", "add", WHERE, "--name", "bad"), ("ask", WHERE, "--keep", "bad")])
+def test_a_question_without_a_usable_reply_is_no_goal(home: Goalmem, words: tuple[str, ...]) -> None:
+    """Its state would be "unknown", and no check would prove it."""
+    outcome = home(*words, factories=model(lambda _: "{"))
+    assert (outcome.code, outcome.out) == (4, "")
+    assert "usable" in outcome.error_lines[0]
+    assert [line.split(":")[0] for line in home("goals").out.splitlines()] == ["home"]
+
+
 def test_names_are_looked_up_and_never_paths(home: Goalmem, tmp_path: Path) -> None:
     """A goal may be called anything of some length; it is found by that, and its file is called otherwise."""
     name = "../../rent [bold]"

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import chain, count
 from typing import TYPE_CHECKING, TypeAlias
 
-from goalmem_cli.errors import LanguageUnread, UsageError
+from goalmem_cli.errors import LanguageUnread, ReplyUnusable, UsageError
 from goalmem_cli.library.goals.noticing import Touch, touch_of, watches_of, with_replacing
 from goalmem_cli.library.goals.outcomes import first_state, next_state, verdict
 from goalmem_cli.logic.moments import is_later, latest
@@ -58,9 +58,11 @@ class Goals:
 
         Raises:
             UsageError: the name is taken or too long, later turns are hidden, or as `Asking.question`.
+            ReplyUnusable: the model gave no usable reply; no goal is kept.
             StoreError, ModelError: as `Asking.answer`.
         """
         from goalmem_cli.library.answering import Asking
+        from goalmem_cli.trace import Status
 
         chosen = self.free_name(question, name)
         asking = Asking(self._parts, terms, may_try_rules=False)
@@ -68,6 +70,8 @@ class Goals:
         refuse_hidden(asked)
         generation = self.generation
         trace = asking.answer(asked, observer, loaded)
+        if trace.status is Status.FAILED:
+            raise ReplyUnusable(f"no goal is kept, as no reply was usable: {trace.failure}", "try another --model")
         return self.keep(asked, trace, chosen, generation, asking.keep(trace))
 
     def free_name(self, question: str, name: str | None = None) -> str:
