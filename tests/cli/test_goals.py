@@ -502,6 +502,15 @@ def test_names_are_looked_up_and_never_paths(home: Goalmem, tmp_path: Path) -> N
     assert all(len(path.stem) == 32 for path in tmp_path.rglob(f"{GOALS}/*"))
 
 
+def test_a_check_of_no_store_is_an_error(either: Goalmem) -> None:
+    """A mistyped store is told on one line; a store without goals is none."""
+    outcome = either("goals", "check", "--quiet")
+    assert (outcome.code, outcome.out) == (3, "")
+    assert outcome.error_lines[0].startswith("there is no memory in ")
+    read(either, "talk.json", LEEDS)
+    assert either("goals", "check", "--quiet").code == 0
+
+
 def test_a_goal_hides_nothing(home: Goalmem) -> None:
     """A question as of some time is no goal, since nothing new could change its answer."""
     outcome = home("ask", WHERE, "--keep", "then", "--as-of", "2024-03")

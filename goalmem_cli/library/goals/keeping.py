@@ -125,13 +125,13 @@ class Goals:
 
         Raises:
             UsageError: there is no goal of such a name.
-            StoreError: the memory cannot be read.
+            StoreError: there is no memory, or it cannot be read.
         """
-        folder = self.folder
+        folder, generation = self.folder, self.generation
         goals = folder.all() if names is None else [folder.get(name) for name in names]
         if not goals:
             return []
-        backbone, generation, kept = self._ranked(), self.generation, self._parts.kept
+        backbone, kept = self._ranked(), self._parts.kept
         return [(goal, touch_of(goal, question_of(goal), kept, backbone, generation)) for goal in goals]
 
     @staticmethod
