@@ -51,10 +51,13 @@ class Goals:
         name: str | None = None,
         observer: Observer | None = None,
         loaded: Callable[[], None] = lambda: None,
+        *,
+        keeps_failed: bool = False,
     ) -> Goal:
         """Ask the question, and keep it as a goal with its first state.
 
-        `observer` sees each step of the proof. `loaded` is called once the model is loaded.
+        `observer` sees each step of the proof. `loaded` is called once the model is loaded. With `keeps_failed`, a
+        question without a usable reply is kept as unknown, for measurements.
 
         Raises:
             UsageError: the name is taken or too long, later turns are hidden, or as `Asking.question`.
@@ -70,7 +73,7 @@ class Goals:
         refuse_hidden(asked)
         generation = self.generation
         trace = asking.answer(asked, observer, loaded)
-        if trace.status is Status.FAILED:
+        if trace.status is Status.FAILED and not keeps_failed:
             raise ReplyUnusable(f"no goal is kept, as no reply was usable: {trace.failure}", "try another --model")
         return self.keep(asked, trace, chosen, generation, asking.keep(trace))
 
