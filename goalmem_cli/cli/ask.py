@@ -105,7 +105,7 @@ def ask(
         generation = 0 if chosen is None else memory.goals.generation
         outcome = drawn(run, asking, asked, is_traced=trace)
     kept = asking.keep(outcome)
-    if chosen is not None:
+    if chosen is not None and outcome.status != "failed":
         memory.goals.keep(asked, outcome, chosen, generation, kept)
     show(run, outcome, is_json=json, is_traced=trace)
     if remember:

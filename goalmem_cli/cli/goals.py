@@ -163,19 +163,19 @@ def check(
 
     Exits with 0 if nothing changed, with 1 if something did, with 4 if the model could not check a goal.
     """
-    from goalmem_cli.render.goals import row_of_check
-
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
         backbone=backbone, reasoner=reasoner, planning=planning, certainty=certainty,
     )  # fmt: skip
+    checked: list[CheckedGoal] = []
     with open_for(run) as memory:
         goals = memory.goals
         found = goals.touched(names)
-        checked = checked_with(run, goals, found, is_forced=every, is_traced=trace, is_shown=not json)
-    if json:
-        rows = [row_of_check(each) for each in checked]
-        run.screen.document({"schema_version": SCHEMA_VERSION, "goals": rows})
+        try:
+            check_all(run, goals, found, checked, is_forced=every, is_traced=trace, is_shown=not json)
+        finally:  # what an interrupted check changed is reported by no later one
+            if json:
+                run.screen.document({"schema_version": SCHEMA_VERSION} | rows_of(checked))
     if not found:
         run.screen.note(NONE_YET)
     return code_of(checked)
@@ -251,12 +251,22 @@ def may_have_changed(run: Invocation, memory: KeptMemory) -> None:
         run.screen.note(touched_words(len(found)))
 
 
-def check_changed(run: Invocation, memory: KeptMemory, *, is_shown: bool) -> list[CheckedGoal]:
-    """Check the goals that newly added turns may have changed, as `goals check` does."""
-    if not _has_goals(memory):
-        return []
-    with open_for(run) as opened:
-        return checked_with(run, opened.goals, _touched(opened), is_shown=is_shown)
+def check_changed(
+    run: Invocation, memory: KeptMemory, done: list[CheckedGoal], *, is_wanted: bool, is_shown: bool
+) -> None:
+    """Check the goals that newly added turns may have changed, as `check_all` does; or, if not wanted, report them."""
+    if not is_wanted:
+        may_have_changed(run, memory)
+    elif _has_goals(memory):
+        with open_for(run) as opened:
+            check_all(run, opened.goals, _touched(opened), done, is_shown=is_shown)
+
+
+def rows_of(checked: Sequence[CheckedGoal]) -> dict[str, object]:
+    """Return the results of checks as JSON data."""
+    from goalmem_cli.render.goals import row_of_check
+
+    return {"goals": [row_of_check(each) for each in checked]}
 
 
 def _has_goals(memory: KeptMemory) -> bool:
@@ -267,31 +277,30 @@ def _touched(memory: Memory) -> list[tuple[Goal, Touch | None]]:
     return [(goal, touch) for goal, touch in memory.goals.touched() if touch is not None]
 
 
-def checked_with(
+def check_all(
     run: Invocation,
     goals: Goals,
     found: Sequence[tuple[Goal, Touch | None]],
+    done: list[CheckedGoal],
     *,
     is_forced: bool = False,
     is_traced: bool = False,
     is_shown: bool = True,
-) -> list[CheckedGoal]:
-    """Check the goals one after another, and print each result at once."""
+) -> None:
+    """Check the goals one after another; add each result to `done`, and print it at once."""
     from goalmem_cli.render.goals import line_of_check
 
-    done = []
     for goal, touch in found:
         if touch is None and not is_forced:
             checked = goals.untouched(goal)
         else:
             checked = drawn_by(run, goal.question, partial(goals.check, goal, touch))
+        done.append(checked)
         state = checked.goal.state
         if is_traced and checked.touched and state.trace is not None:
             draw_proof(run, state.trace)
         if is_shown:
             run.screen.text(line_of_check(checked))
-        done.append(checked)
-    return done
 
 
 def code_of(checked: Sequence[CheckedGoal]) -> int:

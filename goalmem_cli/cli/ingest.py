@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from goalmem_cli.cli import options
-from goalmem_cli.cli.goals import check_changed, code_of, may_have_changed
+from goalmem_cli.cli.goals import check_changed, code_of, rows_of
 from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.ingest_report import document_of, explain_files, line_of, notes_of, warn_of_skipped
 from goalmem_cli.cli.invocation import begin, is_terminal, standard_input_file
@@ -20,6 +20,7 @@ from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from goalmem_cli.render.console import Screen
+    from goalmem_cli.store.goal_records import CheckedGoal
     from goalmem_cli.transcripts import Order, Place
 
 Paths = Annotated[list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, or - for standard input.")]
@@ -182,14 +183,14 @@ def ingest(
             if not json:
                 run.screen.report(line_of(report, is_dry=dry_run))
     reading.finish()
-    checked = check_changed(run, memory, is_shown=not json) if check_goals and not dry_run else []
-    if not check_goals and not dry_run:
-        may_have_changed(run, memory)
-    if json:
-        from goalmem_cli.render.goals import row_of_check
-
-        rows = {"goals": [row_of_check(each) for each in checked]} if check_goals else {}
-        run.screen.document(document_of(reading.taken(), reading.errors) | rows)
+    checked: list[CheckedGoal] = []
+    try:
+        if not dry_run:
+            check_changed(run, memory, checked, is_wanted=check_goals, is_shown=not json)
+    finally:
+        if json:
+            rows = rows_of(checked) if check_goals else {}
+            run.screen.document(document_of(reading.taken(), reading.errors) | rows)
     return InputError.exit_code if reading.errors else code_of(checked)
 
 

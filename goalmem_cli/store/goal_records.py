@@ -173,11 +173,15 @@ class GoalState:
             return self
         if trace is None or self.rests_on(gone):
             return self.undermined(question)
-        pared = replace(self, trace=_pared(trace), because=tuple(map(_alone, self.because)))
+        own_words = (question, *self._own_words) if self.answer is not None else (question,)
+        pared = replace(self, trace=_pared(trace, " ".join(own_words)), because=tuple(map(_alone, self.because)))
         if self.answer is not None:
-            if self.plan is not None and not self.plan.is_of(" ".join((question, *self._own_words))):
+            if self.plan is not None and not self.plan.is_of(" ".join(own_words)):
                 return self.undermined(question)
-            return replace(pared, against=tuple(map(_alone, self.against)))
+            shown = (fact.text for fact in (*self.because, *self.against))
+            told = content_stems(" ".join((*own_words, *shown)))
+            own = tuple(each for each in self.watches if each.subgoal < 0 or content_stems(each.query) <= told)
+            return replace(pared, against=tuple(map(_alone, self.against)), watches=own)
         if self.plan is None or not self.plan.is_of(question):
             return self.undermined(question)
         values = [value for item in _grounded(trace) for each in item.bindings.values() for value in each]
@@ -222,6 +226,11 @@ class Goal:
     def units(self) -> set[str]:
         """The ids of the units that its states show."""
         return {fact.unit for state in self.states for fact in state.facts}
+
+    @property
+    def traces(self) -> set[str]:
+        """The ids of the saved traces that its states name."""
+        return {each for state in self.states for each in (*state.traces, *state.last_traces)}
 
     def undermined(self, gone: Gone) -> Goal:
         """Return the goal without quotes, bindings and answers from what is gone."""
@@ -309,8 +318,11 @@ def _grounded(trace: Trace) -> list[Grounded]:
     return [item for attempt in trace.attempts for step in attempt.steps for item in step.grounded]
 
 
-def _pared(trace: Trace) -> Trace:
-    """Return the trace with only the answer's proof or, for a failed search, only the settled steps."""
+def _pared(trace: Trace, own_words: str) -> Trace:
+    """Return the trace with only the answer's proof or, for a failed search, only the settled steps.
+
+    Plans with other words than these go: the model may have them from a turn that was forgotten.
+    """
     is_proved = trace.status is Status.ANSWERED
     cited = dict.fromkeys(trace.evidence if is_proved else (each for item in _grounded(trace) for each in item.facts))
     endings = {Ending.GROUNDED} if is_proved else set(Ending)
@@ -318,8 +330,12 @@ def _pared(trace: Trace) -> Trace:
         trace,
         facts={number: _alone(trace.facts[number]) for number in cited if number in trace.facts},
         substitution=trace.substitution if is_proved else {},
-        attempts=tuple(_pared_attempt(each, cited) for each in trace.attempts if each.ending in endings),
-        actions=(), notes=(), failure=None, check=None, guess=None, stages=(), exchanges=(),
+        attempts=tuple(
+            _pared_attempt(each, cited) for each in trace.attempts
+            if each.ending in endings and KeptPlan(each.goal, each.subgoals).is_of(own_words)
+        ),
+        goal=trace.goal if is_proved else None, certainty=trace.certainty if is_proved else None,
+        actions=(), notes=(), failure=None, check=None, guess=None, rule=None, conflict=(), stages=(), exchanges=(),
     )  # fmt: skip
 
 
@@ -336,4 +352,4 @@ def _pared_attempt(attempt: Attempt, cited: Container[str]) -> Attempt:
         )
         for step in attempt.steps
     )  # fmt: skip
-    return replace(attempt, steps=tuple(steps), failure=None)
+    return replace(attempt, steps=tuple(steps), failure=None, planned=())

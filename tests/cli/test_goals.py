@@ -15,6 +15,7 @@ from goalmem_cli.cli.invocation import Invocation
 from goalmem_cli.cli.serving.offers import Offers
 from goalmem_cli.cli.serving.watching import Watched
 from goalmem_cli.config import given_settings
+from goalmem_cli.errors import ModelError
 from goalmem_cli.library.forgetting import forget
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import Request
@@ -251,6 +252,9 @@ def test_two_turns_are_in_conflict_until_a_later_one_settles_it(
         "what would settle it: Where does Ana live? Leeds, or York?\n"
     )
     assert "-> in conflict: Leeds, or York" in either("goals").out
+    assert either("goals", "report", "--out", "page.html").code == 0
+    for shown in (either("goals", "show", "home").out, Path("page.html").read_text("utf-8")):
+        assert all(told in shown for told in ("Ana: “We live in Leeds.”", "Cleo: “Ana lives in York.”", "settle it: "))
     assert either("goals", "check", factories=scripted()).code == 0
     assert either("goals", "check", "--all", factories=york).code == 0
     if is_typed:
@@ -271,6 +275,23 @@ def test_two_turns_are_in_conflict_until_a_later_one_settles_it(
     assert outcome.out.startswith(f"home: now answered: {city} (Ana, "), (outcome.out, outcome.err)
     assert outcome.out.endswith(f"“{said}”); before: Leeds, or York\n")
     assert either("goals", "check", factories=scripted()).out.startswith("home: still so")
+
+
+@pytest.mark.parametrize(
+    ("cited", "city", "by"),
+    [("Mia lives", "Oslo", BEN), ("lived in Hull", "Hull", ("Ana", "2023-02-04T09:00", "I lived in Hull last year."))],
+)
+def test_told_times_and_one_turn_alone_are_no_conflict(
+    goalmem: Goalmem, cited: str, city: str, by: tuple[str, str, str]
+) -> None:
+    """Where the first proof cites the turn of the second, or that one is older by its time, the second counts."""
+    read(goalmem, "talk.json", LEEDS, ("Ana", "2024-02-07T09:00", "My sister Mia lives in Oslo."))
+    both = claims(1, "moved to Leeds", "Mia lives", x="Leeds")
+    first = model(lambda request: proved(both, plan=plan(HOME, HOME), status="settled", wording="Leeds")(request))
+    assert "-> Leeds" in goalmem("goals", "add", "Where does Ana live?", "--name", "home", factories=first).out
+    read(goalmem, "more.json", by, MATCH)
+    outcome = goalmem("goals", "check", "--all", factories=lives(cited, city))
+    assert outcome.out.startswith(f"home: changed: {city} (")
 
 
 def test_what_is_said_after_a_check_is_later_than_what_has_no_time(goalmem: Goalmem) -> None:
@@ -316,6 +337,30 @@ def test_reading_can_check_at_once(home: Goalmem) -> None:
     outcome = home("ingest", "later.json", "--check-goals", "--json", factories=lives("back in York", "York"))
     (row,) = json.loads(outcome.out)["goals"]
     assert (outcome.code, row["outcome"], row["before"]) == (1, "changed", "Leeds")
+
+
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (ModelError("the server is gone"), 4)])
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_check_that_is_stopped_prints_what_it_changed(
+    home: Goalmem, at_once: bool, error: BaseException, code: int
+) -> None:
+    """As JSON too, since no later check reports a change that is stored."""
+    home("goals", "add", WHERE, "--name", "second", factories=lives("moved to Leeds", "Leeds"))
+    replies: list[object] = [partial(living, "back in York", "York", HOME)]
+
+    def stopped(request: Request) -> str:
+        if not replies:
+            raise error
+        return replies.pop()(request)  # type: ignore[operator, no-any-return]
+
+    words = ("ingest", "later.json", "--check-goals") if at_once else ("goals", "check")
+    Path("later.json").write_text(chat(YORK), "utf-8")
+    if not at_once:
+        home("ingest", "later.json")
+    outcome = home(*words, "--json", factories=model(stopped))
+    rows = json.loads(outcome.out)["goals"]
+    assert (outcome.code, [(row["name"], row["answer"]) for row in rows]) == (code, [("home", "York")]), outcome.err
+    assert home("goals", "check", "home", factories=scripted()).out.startswith("home: still so")
 
 
 def test_of_two_checks_at_once_the_first_stays(home: Goalmem) -> None:
@@ -392,6 +437,24 @@ def test_a_check_shows_its_prompts_and_decisions(home: Goalmem, tmp_path: Path) 
     assert "York" not in shown
 
 
+@pytest.mark.parametrize(
+    ("words", "staying"), [(("goals", "remove", "home"), 2), (("forget", "other", "--goal", "home"), 0)]
+)
+def test_the_traces_of_a_goal_go_with_it(home: Goalmem, tmp_path: Path, words: tuple[str, ...], staying: int) -> None:
+    """Those of another goal and of a question that is no goal stay; here they show what is forgotten."""
+    read(home, "other.json", MATCH)
+    factories = lives("moved to Leeds", "Leeds")
+    (own,) = tmp_path.rglob("traces/*.json")
+    home("goals", "check", "--all", factories=factories)
+    home("ask", WHERE, factories=factories)
+    home("goals", "add", WHERE, "--name", "second", factories=factories)
+    before = set(tmp_path.rglob("traces/*.json"))
+    assert home(*words, "--yes").code == 0
+    left = set(tmp_path.rglob("traces/*.json"))
+    assert (len(before), len(left), own in left) == (4, staying, False)
+    assert ("trace " in home("goals", "show", "second").out) is bool(staying)
+
+
 def test_a_goal_keeps_whose_question_it_is_and_its_scope(goalmem: Goalmem) -> None:
     """ "I" stays the asker, and a turn of another conversation touches nothing."""
     read(goalmem, "talk.json", LEEDS, BEN, RENT)
@@ -425,7 +488,18 @@ def test_a_reply_that_cannot_be_read_changes_no_goal(home: Goalmem) -> None:
         "home: not checked: the model gave no usable reply; it stands as before\n",
     )
     assert "-> Leeds" in home("goals").out
+    (row,) = json.loads(home("goals", "check", "--json", factories=model(lambda _: "{")).out)["goals"]
+    assert (row["outcome"], row["failure"]) == ("not checked", "the model gave no usable reply")
     assert "changed: York" in home("goals", "check", factories=lives("back in York", "York")).out
+
+
+@pytest.mark.parametrize("words", [("goals", "add", WHERE, "--name", "bad"), ("ask", WHERE, "--keep", "bad")])
+def test_a_question_without_a_usable_reply_is_no_goal(home: Goalmem, words: tuple[str, ...]) -> None:
+    """Its state would be "unknown", and no check would prove it."""
+    outcome = home(*words, factories=model(lambda _: "{"))
+    assert (outcome.code, outcome.out) == (4, "")
+    assert "usable" in outcome.error_lines[0]
+    assert [line.split(":")[0] for line in home("goals").out.splitlines()] == ["home"]
 
 
 def test_names_are_looked_up_and_never_paths(home: Goalmem, tmp_path: Path) -> None:
@@ -446,6 +520,15 @@ def test_names_are_looked_up_and_never_paths(home: Goalmem, tmp_path: Path) -> N
     assert home("goals", "remove", name, "--yes").code == 2
     assert not list(tmp_path.parent.glob("rent*"))
     assert all(len(path.stem) == 32 for path in tmp_path.rglob(f"{GOALS}/*"))
+
+
+def test_a_check_of_no_store_is_an_error(either: Goalmem) -> None:
+    """A mistyped store is told on one line; a store without goals is none."""
+    outcome = either("goals", "check", "--quiet")
+    assert (outcome.code, outcome.out) == (3, "")
+    assert outcome.error_lines[0].startswith("there is no memory in ")
+    read(either, "talk.json", LEEDS)
+    assert either("goals", "check", "--quiet").code == 0
 
 
 def test_a_goal_hides_nothing(home: Goalmem) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from goalmem_cli.library.answering import Terms
 from goalmem_cli.library.forgetting import forget
+from goalmem_cli.library.goals.adopting import adopt
 from goalmem_cli.library.goals.keeping import question_of
 from goalmem_cli.library.goals.noticing import _MEANT, LINK, _names_in
 from goalmem_cli.library.goals.outcomes import is_same
@@ -24,6 +25,7 @@ from goalmem_cli.store.traces import TraceFolder
 from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
 from goalmem_cli.trace import Attempt, Ending, Fact, Grounded, Status, Step, Trace
 from tests.library.keeping import FIRST_DAY, chat, replies
+from tests.reasoners.scripting import another, claims, plan, proved
 
 LINES = [
     "Rosa: I work at Halden, in the archive.", "Bruno: I bought a Saab in Ghent.", "Rosa: Emil is my flatmate.",
@@ -92,6 +94,25 @@ def test_forgetting_what_a_proof_only_saw_leaves_the_answer(kept: Kept) -> None:
     assert (state.status, state.answer, state.why) == (GoalStatus.UNDERMINED, None, FORGOTTEN)
 
 
+@pytest.mark.parametrize("case", [SINGLE | {"settings": {"budget": 1}}, SINGLE, UNKNOWN])
+def test_a_goal_of_another_memory_brings_back_no_turn_beside_its_facts(
+    kept: Kept, case: dict[str, Any], tmp_path: Path
+) -> None:
+    """Its answer stays, since the turn that it rests on is here; where all is here, it stays whole."""
+    text, goal = "I bought a Saab in Ghent.", kept(dict(case)).goals.folder.get("goal")
+    assert text in str(goal)
+    for name, forgets in (("whole", False), ("other", True)):
+        with opened(tmp_path / name, factories=faked(ScriptedModel(()), HashEmbedder())) as other:
+            other.kept.add_all([chat("c", [LINES])])
+            if forgets:
+                (turn,) = [turn for turn in other.turns("c") if turn.text == text]
+                forget(other.kept, Selection(content_keys=frozenset({turn.content_key})))
+            assert adopt(other.kept, [goal.document()]) == 1
+            (file,) = (other.kept.path / "goals").glob("*.json")
+            assert (text in file.read_text("utf-8")) is not forgets
+            assert other.goals.folder.get("goal").state.answer == goal.state.answer
+
+
 def test_an_unknown_goal_stands_unless_a_near_turn_is_forgotten(kept: Kept) -> None:
     """It goes on to be touched by what would answer it."""
     memory = kept(UNKNOWN)
@@ -104,6 +125,48 @@ def test_an_unknown_goal_stands_unless_a_near_turn_is_forgotten(kept: Kept) -> N
     ((_, touch),) = memory.goals.touched()
     assert touch is not None
     assert forgotten(memory, "I work at Halden, in the archive.").status is GoalStatus.UNDERMINED
+
+
+def test_a_plan_that_failed_goes_with_the_far_turn_that_it_named(tmp_path: Path) -> None:
+    """The first plan has only the question's words, and stays; the second one has a name from that turn."""
+    works, hired, text = SINGLE["plan"][0], "(Zanzibar) hired (Rosa)", "Zanzibar painted the fence."
+
+    def reply(request: Request) -> str:
+        is_first = "Plan: to be written" in request.tail and not seen
+        seen.append(request.tail)
+        further = another(works, hired, works) if is_first else ()
+        return proved(plan=plan(works, works) if is_first else "", status="stop", wording="unknown", next=further)(
+            request
+        )
+
+    seen: list[str] = []
+    with opened(tmp_path / "store", factories=faked(ScriptedModel(reply), HashEmbedder()), certainty=0) as memory:
+        memory.kept.add_all([chat("c", [[*LINES, f"Bruno: {text}"]])])
+        goal = memory.goals.add(SINGLE["goal"], Terms(), "goal")
+        assert "Zanzibar" in str(goal.state.trace and goal.state.trace.attempts)
+        state = forgotten(memory, text)
+    assert (state.status, "Zanzibar" in str(state), state.plan is not None) == (GoalStatus.UNKNOWN, False, True)
+
+
+def test_of_three_values_in_conflict_the_forgotten_one_goes(tmp_path: Path) -> None:
+    """It is neither among the kept values nor in a query; the two that the state shows stay."""
+    lives = "(Ana) lives in (x:city)"
+
+    def reply(request: Request) -> str:
+        told = (claims(1, f"live in {city}", x=city) for city in ("Leeds", "York", "Hull"))
+        return proved(*told, plan=plan(lives, lives) if "to be written" in request.tail else "", status="stop")(request)
+
+    talks = [
+        chat(name, [[f"Ana: I live in {city}."]]) for name, city in zip("bcd", ("Leeds", "York", "Hull"), strict=True)
+    ]
+    timeless = [replace(talk, turns=tuple(replace(turn, said=None) for turn in talk.turns)) for talk in talks]
+    with opened(tmp_path / "store", factories=faked(ScriptedModel(reply), HashEmbedder()), certainty=0) as memory:
+        memory.kept.add_all(timeless)
+        goal = memory.goals.add("Where does Ana live?", Terms(), "goal")
+        assert (goal.state.status, "York" in str(goal.state.watches)) == (GoalStatus.IN_CONFLICT, True)
+        state = forgotten(memory, "I live in York.")
+        both = {state.answer, state.rival}
+        assert (state.status, both, "York" in str(state)) == (GoalStatus.IN_CONFLICT, {"Leeds", "Hull"}, False)
 
 
 def test_what_replaced_a_cited_turn_is_watched_though_the_memory_changed_meanwhile(kept: Kept) -> None:

@@ -207,7 +207,7 @@ class _Run:
         memory, story = self._memory, self._story
         memory.kept.add_all(story.before.chats)
         for number, goal in enumerate(story.goals):
-            kept = memory.goals.add(goal.question, Terms(), f"{goal.kind} {number}")
+            kept = memory.goals.add(goal.question, Terms(), f"{goal.kind} {number}", keeps_failed=True)
             self._by_name[kept.name], self._kept[goal.question] = goal, kept.state.answer
             self._count(goal.kind, goals=1)
         for number, step in enumerate(story.steps, 1):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import chain, count
 from typing import TYPE_CHECKING, TypeAlias
 
-from goalmem_cli.errors import LanguageUnread, UsageError
+from goalmem_cli.errors import LanguageUnread, ReplyUnusable, UsageError
 from goalmem_cli.library.goals.noticing import Touch, touch_of, watches_of, with_replacing
 from goalmem_cli.library.goals.outcomes import first_state, next_state, verdict
 from goalmem_cli.logic.moments import is_later, latest
@@ -51,16 +51,21 @@ class Goals:
         name: str | None = None,
         observer: Observer | None = None,
         loaded: Callable[[], None] = lambda: None,
+        *,
+        keeps_failed: bool = False,
     ) -> Goal:
         """Ask the question, and keep it as a goal with its first state.
 
-        `observer` sees each step of the proof. `loaded` is called once the model is loaded.
+        `observer` sees each step of the proof. `loaded` is called once the model is loaded. With `keeps_failed`, a
+        question without a usable reply is kept as unknown, for measurements.
 
         Raises:
             UsageError: the name is taken or too long, later turns are hidden, or as `Asking.question`.
+            ReplyUnusable: the model gave no usable reply; no goal is kept.
             StoreError, ModelError: as `Asking.answer`.
         """
         from goalmem_cli.library.answering import Asking
+        from goalmem_cli.trace import Status
 
         chosen = self.free_name(question, name)
         asking = Asking(self._parts, terms, may_try_rules=False)
@@ -68,6 +73,8 @@ class Goals:
         refuse_hidden(asked)
         generation = self.generation
         trace = asking.answer(asked, observer, loaded)
+        if trace.status is Status.FAILED and not keeps_failed:
+            raise ReplyUnusable(f"no goal is kept, as no reply was usable: {trace.failure}", "try another --model")
         return self.keep(asked, trace, chosen, generation, asking.keep(trace))
 
     def free_name(self, question: str, name: str | None = None) -> str:
@@ -121,13 +128,13 @@ class Goals:
 
         Raises:
             UsageError: there is no goal of such a name.
-            StoreError: the memory cannot be read.
+            StoreError: there is no memory, or it cannot be read.
         """
-        folder = self.folder
+        folder, generation = self.folder, self.generation
         goals = folder.all() if names is None else [folder.get(name) for name in names]
         if not goals:
             return []
-        backbone, generation, kept = self._ranked(), self.generation, self._parts.kept
+        backbone, kept = self._ranked(), self._parts.kept
         return [(goal, touch_of(goal, question_of(goal), kept, backbone, generation)) for goal in goals]
 
     @staticmethod
@@ -178,18 +185,17 @@ class Goals:
             elif folder.has_name(goal.name):
                 after = folder.get(goal.name)
         traces = open_traces(self._parts.settings)
-        named = {each for state in after.states for each in (*state.traces, *state.last_traces)}
-        for id_ in {*before.last_traces, *saved} - named:
+        for id_ in {*before.last_traces, *saved} - after.traces:
             traces.remove(id_)
         self._undermine_lost(after, generation)
         return CheckedGoal(after, before, told.outcome, touch.why, calls)
 
     def remove(self, name: str) -> None:
-        """Delete a goal.
+        """Delete a goal, and the saved traces that only this goal names.
 
         Raises:
             UsageError: there is none of that name.
-            StoreError: the folder cannot be written.
+            StoreError: the folder cannot be written, or a goal in it cannot be read.
         """
         with self._parts.kept.keeping() as written:
             self._own(written).remove(name)
