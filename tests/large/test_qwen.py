@@ -1,5 +1,6 @@
 """What qwen-1.5b makes of the sample conversations: the golden thirty, a structured index, a chat."""
 
+import json
 import subprocess
 import sys
 from datetime import datetime
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import goalmem_cli
 from goalmem_cli.config import Settings
 from goalmem_cli.loading import load_model
 from goalmem_cli.logic.normal import content_stems
@@ -19,6 +21,7 @@ pytestmark = [pytest.mark.large, pytest.mark.model]
 
 MODEL = "qwen-1.5b"
 LEAST = 26
+NEVER = Path(__file__).with_name("never.json")
 
 
 def goalmem(store: Path, *words: str, told: str = "") -> subprocess.CompletedProcess[str]:
@@ -56,6 +59,23 @@ def test_the_golden_thirty(store: Path) -> None:
     print(f"{len(ANSWERS) - len(fell)} of {len(ANSWERS)} right, {len(invented)} invented: {fell} {invented}")  # noqa: T201
     assert len(said) == 30 and not invented
     assert len(ANSWERS) - len(fell) + len(REFUSED) >= LEAST, fell
+
+
+def test_never_is_held_against_what_else_was_said(tmp_path: Path) -> None:
+    """Of chats by an author who did not know the code: in 12 "never" stands, in 12 the same person says otherwise."""
+    ended = dict[bool, list[str]]({True: [], False: []})
+    for number, case in enumerate(json.loads(NEVER.read_text("utf-8"))):
+        with goalmem_cli.open(tmp_path / str(number), model=MODEL) as memory:
+            file = tmp_path / f"{number}.md"
+            file.write_text("\n".join(case["lines"]), "utf-8")
+            memory.ingest(file)
+            asker = "user" if any(line.startswith("assistant:") for line in case["lines"]) else None
+            trace = memory.ask(case["question"], asker=asker)
+        ended[case["in_conflict"]].append("in conflict" if trace.conflict else trace.answer or "unknown")
+
+    print(ended)  # noqa: T201
+    assert ended[True].count("in conflict") >= 6
+    assert ended[False].count("no") >= 9
 
 
 def test_a_structured_index(tmp_path: Path) -> None:
