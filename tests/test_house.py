@@ -92,23 +92,20 @@ NEW_FORMATS = (
     "sms_backup", "vscode_copilot", "imessage_html", "x_archive", "irc", "matrix", "viber", "wechat_qq",
 )  # fmt: skip
 WITHOUT_ONE_EXPORTER = {"mail", "table", "names"}  # what no one program writes
-MOST_LINES = {"mail": 360}
-"""The format that needs more than 210 lines, with all that only it needs."""
+MOST_LINES = {"mail": 360, "telegram_html": 230}
+"""The formats that need more than 210 lines, with all that only they need."""
 FORMATS_OF_ONE_IDEA = (
     "copied", "discord_package", "facebook_html", "imessage_html", "irc", "marked", "matrix", "signal_jsonl",
-    "sms_backup", "subtitles", "viber", "vscode_copilot", "wechat_qq", "x_archive",
+    "sms_backup", "viber", "vscode_copilot", "wechat_qq", "x_archive",
 )  # fmt: skip
-FORMATS_IN = {"marked": 4, "subtitles": 5, "wechat_qq": 2}
-"""The files that read several formats; those of subtitles are WebVTT, SubRip, timed lines, Zoom's and Otter's texts."""
 
 
 @pytest.mark.parametrize("name", FORMATS_OF_ONE_IDEA)
 def test_a_newer_format_has_under_150_lines(name: str) -> None:
-    """Docstrings and empty lines count; how HTML, XML and JSON are read in general is elsewhere."""
+    """Docstrings count, and what only this format needs; empty lines do not."""
     files = (CHECKOUT / "goalmem_cli" / "transcripts" / "readers").glob(f"{name}*.py")
-    lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
-    assert 0 < len(lines) < 150 * FORMATS_IN.get(name, 1)
-    assert len(lines) < 210
+    lines = [line for file in files for line in file.read_text("utf-8").splitlines() if line.strip()]
+    assert 0 < len(lines) < 150
 
 
 LARGER_LAYOUTS = {"cline": 50, "goose": 45, "mattermost": 52}

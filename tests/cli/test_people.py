@@ -6,6 +6,7 @@ import shlex
 import shutil
 import stat
 import sys
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from goalmem_cli.store.people import LONGEST_NAME, People, Person
 from goalmem_cli.store.privacy import PEOPLE
 from goalmem_cli.store.roster import Roster
 from goalmem_cli.store.store import Store
-from goalmem_cli.transcripts.reading.attributes import attributes
+from goalmem_cli.transcripts.readers import signal_jsonl
 from goalmem_cli.wiring import Factories
 from tests.invoking import Goalmem, Outcome, scripted
 from tests.reasoners.scripting import claims, plan, proved
@@ -326,9 +327,9 @@ def test_a_file_that_was_stored_without_numbers_gets_them_when_it_is_read_again(
 ) -> None:
     """Nothing is stored twice."""
     Path("main.jsonl").write_text(signal(), "utf-8")
-    reader = "goalmem_cli.transcripts.readers.signal_jsonl"
+    read = signal_jsonl.Person.from_frame
     with monkeypatch.context() as before:
-        before.setattr(f"{reader}.attributes", lambda **told: attributes(**{**told, "number": ""}))
+        before.setattr(signal_jsonl.Person, "from_frame", lambda *told: replace(read(*told), telephone=""))
         assert goalmem("ingest", "main.jsonl", "--quiet").code == 0
         assert who(goalmem)["Ravi K."]["numbers"] == []
     assert goalmem("ingest", "main.jsonl", "--quiet").code == 0

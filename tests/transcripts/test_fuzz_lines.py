@@ -3,7 +3,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.transcripts.test_copied import DISCORD, TELEGRAM
 from tests.transcripts.test_described import VTT
 from tests.transcripts.test_fuzz import check
 from tests.transcripts.test_imessage import CHAT as IMESSAGE
@@ -11,15 +10,12 @@ from tests.transcripts.test_kakaotalk import ANDROID, ENGLISH, WINDOWS
 from tests.transcripts.test_line import ENGLISH as LINE
 from tests.transcripts.test_line import JAPANESE
 from tests.transcripts.test_mail import FIRST, MAILBOX
-from tests.transcripts.test_marked import AIDER, COPIED, EXPORTED, SPECSTORY
+from tests.transcripts.test_marked import AIDER, COPIED, SPECSTORY
 from tests.transcripts.test_names import TALK
 from tests.transcripts.test_table import FULL
 
 OTTER = "Mira Holt  0:02  \nThe boat\n\nOtto  1:05  \nCoffee & cake?\n\nTranscribed by https://otter.ai\n"
-MARKED = [
-    ("a.md", AIDER), ("a.md", SPECSTORY), ("a.md", EXPORTED), ("a.txt", COPIED), ("a.txt", TELEGRAM), ("a.txt", DISCORD),
-    ("a.vtt", VTT), ("a.txt", OTTER),
-]  # fmt: skip
+MARKED = [("a.md", AIDER), ("a.md", SPECSTORY), ("a.txt", COPIED), ("a.vtt", VTT), ("a.txt", OTTER)]
 FORMATS = st.sampled_from([None, "imessage", "line", "kakaotalk"])
 TOKENS = st.lists(
     st.sampled_from(

@@ -73,7 +73,6 @@ _**Assistant**_
 Wait.
 """
 
-EXPORTED = "# Boats\n\n**Exported:** 3/2/2025 9:00:00  \n\n## Prompt:\nLate?\n\n## Response:\nYes.\n## Why\nFog.\n"
 COPIED = """You said:
 Is the boat late?
 ChatGPT said:
@@ -123,7 +122,9 @@ def test_specstorys_chats_have_times_and_no_calls_of_tools() -> None:
 @pytest.mark.parametrize("head", ["**User:** Otto  \n**Created:** 3/1/2025 10:00:00  \n", ""])
 def test_an_exporters_prompts_and_responses(head: str) -> None:
     """What stands above them tells of the export; headings in a response are text."""
-    text = EXPORTED.replace("# Boats\n\n", f"# Boats\n\n{head}")
+    text = (
+        f"# Boats\n\n{head}**Exported:** 3/2/2025 9:00:00  \n\n## Prompt:\nLate?\n\n## Response:\nYes.\n## Why\nFog.\n"
+    )
     assert detect("a.md", text.encode()) == "chat-exporter"
     assert said(text) == [("user", "Late?"), ("assistant", "Yes.\n## Why\nFog.")]
 

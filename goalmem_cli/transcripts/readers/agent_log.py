@@ -175,11 +175,17 @@ def _is_claude_event(event: Node) -> bool:
     Signs are `sessionId`, `session_id` beside a key of `_CLAUDE_STREAM`, the message of a user or assistant with its
     role, and a type of `_CLAUDE_ASIDES` with its key.
     """
-    kind = event.word("type")
+    kind = _kind_of(event)
     has_session = event.has("sessionId") or (event.has("session_id") and event.has_any(_CLAUDE_STREAM))
     is_said = kind in _CLAUDE_MESSAGES and event.child("message").has("role")
     is_beside = kind in _CLAUDE_ASIDES and event.has(_CLAUDE_ASIDES[kind])
     return bool(kind) and (has_session or is_said or is_beside)
+
+
+def _kind_of(event: Node) -> str:
+    """Return the event's type; "" if it is not a text."""
+    kind = event.child("type").value
+    return kind if isinstance(kind, str) else ""
 
 
 def _is_queued_prompt(event: Node) -> bool:
@@ -191,7 +197,7 @@ def _is_queued_prompt(event: Node) -> bool:
 
 
 def _is_codex_event(event: Node) -> bool:
-    return event.word("type") in _CODEX_EVENTS and event.has("payload")
+    return _kind_of(event) in _CODEX_EVENTS and event.has("payload")
 
 
 class _Log:
@@ -221,7 +227,7 @@ class _Log:
             for message in self._codex_messages(event):
                 copied = {COPIED_FROM: list(self._sources)}
                 yield replace(message, attributes=copied) if self._is_copying else message
-        elif event.word("type") in _CLAUDE_MESSAGES:
+        elif _kind_of(event) in _CLAUDE_MESSAGES:
             yield from self._claude_messages(event)
         elif _is_queued_prompt(event):
             yield from self._queued_prompt(event)
@@ -285,7 +291,7 @@ class _Log:
         self._written = written
         if self._is_copying:
             self._is_copying = written is not None and before is not None and written - before < _PAUSE
-        if event.word("type") == "session_meta" and (self._is_copying or not self._sources):
+        if _kind_of(event) == "session_meta" and (self._is_copying or not self._sources):
             payload = event.child("payload")
             keys = ("id",) if self._is_copying else ("forked_from_id", "parent_thread_id")
             self._sources += [clean(name) for key in keys if (name := payload.child(key).optional_name())]
@@ -295,16 +301,17 @@ class _Log:
         """Yield the messages in an event of Codex; keep the names of tools, and count what is left out."""
         payload = event.child("payload")
         kind = payload.child("type").optional_text()
-        if event.word("type") == "session_meta":
+        if _kind_of(event) == "session_meta":
             self._identify(payload.child("id"))
-        elif event.word("type") == "event_msg":
+        elif _kind_of(event) == "event_msg":
             yield from self._codex_told(event, payload, kind)
-        elif event.word("type") != "response_item":
+        elif _kind_of(event) != "response_item":
             self._draft.count(_OTHERS)
         elif kind in _CODEX_CALLS:
             yield from self._codex_call(event, payload, _CODEX_CALLS[kind])
         elif kind in _CODEX_RESULTS:
-            text = self._joined(payload.child("output").inner("content"), _CODEX_TEXTS)
+            output = payload.child("output")
+            text = self._joined(output.child("content") if isinstance(output.value, dict) else output, _CODEX_TEXTS)
             yield Message(self._tool_of(payload.child("call_id")), text, event.child("timestamp").stamp(), role=_TOOL)
         elif kind == "message":
             role = payload.required("role").filled_text()
@@ -333,7 +340,7 @@ class _Log:
         """
         item = payload.child("item")
         if kind == "item_completed" and isinstance(item.value, dict):
-            role = _CODEX_ITEMS.get(item.word("type"), "")
+            role = _CODEX_ITEMS.get(_kind_of(item), "")
             content = item.child("content")
         else:
             role, content = _CODEX_ECHOES.get(kind, ""), payload.child("message")

@@ -10,9 +10,9 @@ from functools import partial
 
 from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.readers.openai import identify
+from goalmem_cli.transcripts.reading.branches import branch_to, last_leaf
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, records
-from goalmem_cli.transcripts.reading.parts import branch_to, last_leaf
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import quoted
 

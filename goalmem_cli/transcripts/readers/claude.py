@@ -8,9 +8,9 @@ from functools import partial
 
 from goalmem_cli.logic.roles import role_of
 from goalmem_cli.transcripts.readers.drafted import RecordReader
+from goalmem_cli.transcripts.reading.branches import branch_to
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, records
-from goalmem_cli.transcripts.reading.parts import branch_to
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import in_utc_alone
 

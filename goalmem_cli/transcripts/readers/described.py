@@ -11,11 +11,12 @@ from pathlib import Path
 from goalmem_cli.logic.roles import role_of
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import objects_in
+from goalmem_cli.transcripts.reading.branches import branch_to, last_leaf
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import TurnIds
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines, records
-from goalmem_cli.transcripts.reading.parts import branch_to, last_leaf, oldest_first
+from goalmem_cli.transcripts.reading.parts import oldest_first
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp
 from goalmem_cli.transcripts.reading.zipped import Place
@@ -250,7 +251,7 @@ def _gathered(source: Source, layout: Described, lines: Iterator[Line]) -> Itera
 def _drafts_of(source: Source, layout: Described, found: _Found) -> Iterator[Draft]:
     """Yield a conversation that was found."""
     about = found.about if layout.made is None else layout.made(found.about)
-    draft = Draft(about.at(layout.id).optional_name(), about.first_name(*layout.title), about.place)
+    draft = Draft(about.at(layout.id).optional_name(), _first_name(about, layout.title), about.place)
     if layout.is_one_chat and found.messages is not None:
         shown = found.messages
     else:
@@ -259,6 +260,11 @@ def _drafts_of(source: Source, layout: Described, found: _Found) -> Iterator[Dra
         shown = _shown(draft, layout, about, readable)
     says = layout.says or partial(_messages, layout)
     return draft.fill(source.readable(shown, partial(says, Chat(draft, found.names))))
+
+
+def _first_name(node: Node, ways: tuple[Keys, ...]) -> str | None:
+    """Return the first name to which one of the ways leads; None if there is none."""
+    return next(filter(None, (node.at(keys).optional_name() for keys in ways)), None)
 
 
 def _entries(layout: Described, about: Node, messages: Iterable[Node] | None = None) -> dict[str, Node]:
@@ -329,7 +335,7 @@ def _messages(layout: Described, chat: Chat, entry: Node) -> Iterator[Message]:
     if layout.thought and message.child(layout.thought).value is True:
         draft.count("thinking left out")
         return
-    name = message.first_name(*layout.speaker) or "unknown"
+    name = _first_name(message, layout.speaker) or "unknown"
     if name in layout.unsaid:
         draft.count(layout.unsaid[name])
         return

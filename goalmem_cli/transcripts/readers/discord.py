@@ -38,8 +38,8 @@ class DiscordReader(RecordReader):
 
 def _identify(draft: Draft, about: Node) -> None:
     """Set the draft's id to the channel's, and its title to the names of server and channel."""
-    draft.own_id = about.at(("channel", "id")).optional_name()
-    draft.title = about.joined("guild.name", "channel.name", by=" - ") or None
+    names = (about.at((key, "name")).optional_text() for key in ("guild", "channel"))
+    draft.own_id, draft.title = about.at(("channel", "id")).optional_name(), " - ".join(filter(None, names)) or None
 
 
 def _messages(draft: Draft, node: Node) -> Iterator[Message]:
@@ -88,14 +88,16 @@ def _said_in(draft: Draft, node: Node) -> str:
 
 def _embedded(embed: Node) -> str:
     """Return the text of an embed, a line each for author, title, description and fields."""
-    about = embed.joined("author.name", "title", "description", by="\n")
-    fields = (one.joined("name", "value", by=": ") for one in objects_in(embed.child("fields")))
-    return "\n".join(filter(None, (about, *fields)))
+    lines = [embed.at(keys).optional_text() for keys in (("author", "name"), ("title",), ("description",))]
+    fields = (
+        [one.child(key).optional_text() for key in ("name", "value")] for one in objects_in(embed.child("fields"))
+    )
+    return "\n".join(filter(None, (*lines, *(": ".join(filter(None, texts)) for texts in fields))))
 
 
 def _reaction(node: Node) -> Reaction:
     emoji, count = node.child("emoji"), node.child("count").value
-    what = emoji.inner("name").optional_text()
+    what = (emoji.child("name") if isinstance(emoji.value, dict) else emoji).optional_text()
     return Reaction(what, tuple(map(_name, objects_in(node.child("users")))), count if isinstance(count, int) else 1)
 
 

@@ -18,9 +18,10 @@ from goalmem_cli.transcripts.readers.quotes import quote
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
-from goalmem_cli.transcripts.reading.parts import first_of, oldest_first, oldest_parts_first, parts_in
+from goalmem_cli.transcripts.reading.parts import glimpse_of_first, oldest_first, oldest_parts_first, parts_in
 from goalmem_cli.transcripts.reading.source import Source
 
 
@@ -91,23 +92,28 @@ class FacebookReader(DraftReader):
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document, or the folder's first file, lists messages with a sender as Meta names it."""
-        first = first_of(glimpse, _FIRST)
-        return first is not None and first.has_record(
-            lambda record: any(map(_is_message, record.child("messages").elements()))
-        )
+        if glimpse.folder is not None:
+            first = glimpse_of_first(glimpse.folder, _FIRST)
+            return first is not None and self.recognises(first)
+        return glimpse.has_record(lambda record: any(map(_is_message, record.child("messages").elements())))
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
         """Yield the chat. Each file is read whole into memory, since its newest message comes first."""
         files = [] if source.folder is None else parts_in(source.folder, _FILE)
         draft, ids = Draft(), TurnIds()
         parts = map(source.part, oldest_parts_first(files)) if files else iter([source])
-        nodes = ((part, _in_order(draft, Listing.of_document(part, "messages"))) for part in parts)
-        said = (part.readable(listed, partial(_messages, draft, ids)) for part, listed in nodes)
-        return draft.fill(chain.from_iterable(said))
+        return draft.fill(message for part in parts for message in _messages_of_file(draft, ids, part))
 
 
 def _is_message(node: Node) -> bool:
     return (node.has("sender_name") and node.has("timestamp_ms")) or (node.has("senderName") and node.has("isUnsent"))
+
+
+def _messages_of_file(draft: Draft, ids: TurnIds, source: Source) -> Iterator[Message]:
+    text = JsonText(source, source.chunks())
+    listing = Listing(text, source.file, "", "messages")
+    yield from source.readable(_in_order(draft, listing), partial(_messages, draft, ids))
+    text.finish()
 
 
 def _in_order(draft: Draft, listing: Listing) -> Iterator[Node]:

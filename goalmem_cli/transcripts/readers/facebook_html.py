@@ -18,21 +18,23 @@ from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.day_orders import Order
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.html_text import REACTION, Element, Told, parts_of_page
+from goalmem_cli.transcripts.reading.html_text import Element, Pieces, parts_of_page
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
-from goalmem_cli.transcripts.reading.parts import by_time, first_of, parts_in
+from goalmem_cli.transcripts.reading.nodes import Node
+from goalmem_cli.transcripts.reading.parts import glimpse_of_first, oldest_first, parts_in
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text, stamp_or_unread
+from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
-_SPEAKER, _TEXT, _TIME, _UNSEEN = "speaker", "text", "time", "unseen"
+_SPEAKER, _TEXT, _TIME, _REACTION_BOX, _UNSEEN = "speaker", "text", "time", "reactions", "unseen"
 _MESSAGE_BOX = "_a6-g"
-_ROLES = {"_a6-h": _SPEAKER, "_a6-p": _TEXT, "_a6-o": _TIME, "_a6-q": REACTION}
+_ROLES = {"_a6-h": _SPEAKER, "_a6-p": _TEXT, "_a6-o": _TIME, "_a6-q": _REACTION_BOX}
 _HEADINGS = ("h1", "title")
 _BLOCKS = frozenset({"div", "p", "br", "li"})
 _MEDIA = frozenset({"img", "video", "audio"})
 _HIDDEN = frozenset({"style", "script", "video", "audio"})
 _NO_NAMES = frozenset({"instagram", "facebook", "messenger", "messages"})
+_BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 _LINES = re.compile(r" ?\n[ \n]*")
 _FIRST = "message_1.html"
 _FILE = re.compile(r"message_(\d{1,6})\.html", re.ASCII)
@@ -52,11 +54,11 @@ class FacebookHtmlReader(DraftReader):
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the page, or the folder's first one, has messages as Meta writes them."""
-        first = first_of(glimpse, _FIRST)
-        if first is None:
-            return False
-        is_called_so = _FILE.fullmatch(Path(first.file).name) is not None and _MESSAGE_BOX in first.head
-        return is_called_so or _MESSAGE.search(first.head) is not None
+        if glimpse.folder is not None:
+            first = glimpse_of_first(glimpse.folder, _FIRST)
+            return first is not None and self.recognises(first)
+        is_called_so = _FILE.fullmatch(Path(glimpse.file).name) is not None and _MESSAGE_BOX in glimpse.head
+        return is_called_so or _MESSAGE.search(glimpse.head) is not None
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
         """Yield the chat of a folder of pages, oldest page first, or of a single page."""
@@ -65,24 +67,26 @@ class FacebookHtmlReader(DraftReader):
         is_chat = folder.parent.name in _BOXES
         draft, ids = Draft(f"{folder.parent.name}/{folder.name}" if is_chat else None), TurnIds()
         pages = map(source.part, reversed(files)) if files else iter([source])
-        said = (page.readable(_found_on(draft, page), partial(_messages, draft, ids)) for page in pages)
+        found = ((page, oldest_first(_found_on(draft, page), "time")) for page in pages)
+        said = (page.readable(nodes, partial(_messages, draft, ids)) for page, nodes in found)
         return draft.fill(chain.from_iterable(said))
 
 
-def _found_on(draft: Draft, source: Source) -> Iterator[_Found]:
-    """Yield the page's messages, oldest first, and title the draft by the page's heading, else by its title."""
+def _found_on(draft: Draft, source: Source) -> Iterator[Node]:
+    """Yield the page's messages as nodes, and title the draft by the page's heading, else by its title."""
     names: dict[str, str] = {}
-    found: list[_Found] = []
+    found: list[dict[str, object]] = []
     for part, pieces in parts_of_page(source.chunks(), _begins):
         if part.tag in _HEADINGS:
             shown = (text for element, text in pieces if element.tag not in _HIDDEN)
             names[part.tag] = names.get(part.tag, "") + "".join(shown)
-        elif _TIME in (message := _Found(pieces)).parts:  # a box without a time lists people, or tells of a request
+        elif (message := _found_in(pieces)) is not None:
             found.append(message)
     told = (" ".join(names.get(tag, "").split()) for tag in _HEADINGS)
     title = next((name for name in told if name and name.casefold() not in _NO_NAMES), "")
     draft.title = draft.title or title or None
-    yield from by_time(found, (stamp_or_unread(message.joined(_TIME)) for message in found))
+    for number, message in enumerate(found, 1):
+        yield Node(message, source.file, f"message {number}")
 
 
 def _begins(element: Element, part: Element | None) -> bool:
@@ -92,45 +96,50 @@ def _begins(element: Element, part: Element | None) -> bool:
     return _MESSAGE_BOX in element.classes or (part is None and element.tag in _HEADINGS)
 
 
-class _Found(Told):
-    """A message as far as it was read."""
+def _found_in(pieces: Pieces) -> dict[str, object] | None:
+    """Return the speaker, text, time, media and reactions of a message, as written.
 
-    def put(self, element: Element, role: str, text: str) -> None:
-        """Take a text or, in the message's text, a line break or an image."""
-        if role == _TEXT or not element.is_void:
-            super().put(element, role, text)
-            self.media += role == _TEXT and element.tag in _MEDIA
+    A box without a time is none: it lists the participants, or says that a request is pending.
+    """
+    parts: dict[str, list[str]] = {}
+    media: list[str] = []
+    reactions: list[str] = []
+    for element, text in pieces:
+        if text and element.role == _REACTION_BOX:
+            reactions[-1:] = [each + _BLANKS.sub(" ", text) for each in reactions[-1:]]
+        elif text:  # line breaks in it belong to the page's source
+            parts.setdefault(element.role, []).append(_BLANKS.sub(" ", text))
+        else:
+            role = element.inherited()
+            if role == _TEXT:
+                parts.setdefault(_TEXT, []).extend(["\n"] * (element.tag in _BLOCKS))
+                media += [element.tag] * (element.tag in _MEDIA)
+            if not element.is_void:
+                role = next((_ROLES[each] for each in element.classes if each in _ROLES), role)
+                parts.setdefault(role, [])
+                reactions += [""] * (role == _REACTION_BOX and element.tag == "li")
+                element.role = _UNSEEN if element.tag in _HIDDEN else role
+    if _TIME not in parts:
+        return None
+    told = {role: _LINES.sub("\n", "".join(parts.get(role, ()))).strip() for role in (_SPEAKER, _TEXT, _TIME)}
+    return {**told, "media": media, "reactions": [given for text in reactions if (given := text.strip())]}
 
-    def role_of(self, element: Element) -> str:
-        """Note the media and reactions that begin, and return the role of the text in the element."""
-        above = element.inherited()
-        self.media += above == _TEXT and element.tag in _MEDIA
-        if above == _TEXT and element.tag in _BLOCKS:
-            self.put(element, _TEXT, "\n")
-        role = next((_ROLES[each] for each in element.classes if each in _ROLES), above)
-        self.parts.setdefault(role, [])
-        self.given += [""] * (role == REACTION and element.tag == "li")
-        return _UNSEEN if element.tag in _HIDDEN else role
 
-    def joined(self, role: str) -> str:
-        """Return the text of that role, without empty lines."""
-        return _LINES.sub("\n", super().joined(role)).strip()
-
-
-def _messages(draft: Draft, ids: TurnIds, found: _Found) -> Iterator[Message]:
+def _messages(draft: Draft, ids: TurnIds, node: Node) -> Iterator[Message]:
     """Yield what the message says, unless it says nothing."""
-    speaker, text = found.joined(_SPEAKER) or "unknown", found.joined(_TEXT)
+    speaker, text = node.child("speaker").text() or "unknown", node.child("text").text()
     if tells_of_a_reaction(text):
         draft.count("notices of reactions left out")
         return
-    draft.count("media left out", found.media)
+    media = sum(one.value is not None for one in node.child("media").elements())
+    draft.count("media left out", media)
     first, _, rest = text.partition("\n")
-    is_notice = tells_of_something_sent(first, speaker, is_beside_it=bool(found.media or rest))
+    is_notice = tells_of_something_sent(first, speaker, is_beside_it=bool(media or rest))
     draft.count("notices of something sent left out", is_notice)
     text = rest if is_notice else text
-    if text or not (found.media or is_notice):
-        said = stamp_or_unread(found.joined(_TIME), _stamp)
-        reactions = [_reaction(given) for one in found.given if (given := one.strip())]
+    if text or not (media or is_notice):
+        said = node.child("time").stamp(_stamp)
+        reactions = [_reaction(one.text()) for one in node.child("reactions").elements()]
         own_id = ids.of(Opening(speaker, said, text)) if text else None
         yield Message(speaker, text, said, own_id, attributes=attributes(reactions=reactions))
 

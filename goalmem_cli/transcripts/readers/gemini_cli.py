@@ -13,11 +13,11 @@ from functools import partial
 
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.gemini_parts import messages_of_content, messages_of_record
+from goalmem_cli.transcripts.reading.branches import branch_to
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.listed import drafts_from_document, events
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines, records
-from goalmem_cli.transcripts.reading.parts import branch_to
 from goalmem_cli.transcripts.reading.source import Source
 
 _USER = "user"

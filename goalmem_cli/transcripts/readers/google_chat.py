@@ -13,6 +13,7 @@ from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, objects_in
 from goalmem_cli.transcripts.reading.day_orders import Order
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
+from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
@@ -38,8 +39,10 @@ class GoogleChatReader(RecordReader):
         """Yield the conversation of the file, named by its folder if that is one of Takeout's."""
         folder = Path(source.file).parent.name
         draft = Draft(folder if _FOLDER.fullmatch(folder) else None)
-        messages = Listing.of_document(source, "messages").items()
-        return draft.fill(source.readable(messages, partial(_messages, draft)))
+        text = JsonText(source, source.chunks())
+        listing = Listing(text, source.file, "", "messages")
+        yield from draft.fill(source.readable(listing.items(), partial(_messages, draft)))
+        text.finish()
 
 
 def _is_message(node: Node) -> bool:

@@ -16,7 +16,7 @@ from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, messages_from_openings
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_if_any
+from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 from goalmem_cli.transcripts.reading.zipped import Place
 
 _CLOCK, _ISO_DAY = r"(?P<clock>\d\d:\d\d(?::\d\d)?)", r"(?P<day>\d{4}-\d\d-\d\d)"
@@ -108,11 +108,17 @@ class _Day:
         day = match.groupdict().get("day") or self.text
         if match.re is STYLES["HexChat"]:
             day = f"{day} {self.text[:4]}" if self.text else ""
-        return stamp_if_any(f"{day} {match['clock']}") if day[-4:].isdigit() or day[:4].isdigit() else None
+        try:
+            return stamp_from_text(f"{day} {match['clock']}") if day[-4:].isdigit() or day[:4].isdigit() else None
+        except ValueError:
+            return None
 
     def turn(self, when: str | None) -> None:
         """Take the day from a line that names it."""
-        stamp = stamp_if_any(when or "")
+        try:
+            stamp = stamp_from_text(when or "")
+        except ValueError:
+            stamp = None
         self.text = self.text if stamp is None else f"{stamp.moment:%Y-%m-%d}"
 
 

@@ -12,7 +12,7 @@ from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
-from goalmem_cli.transcripts.reading.listed import Read, drafts_from_listing, drafts_from_record
+from goalmem_cli.transcripts.reading.listed import Read, drafts_from_listing
 from goalmem_cli.transcripts.reading.nodes import Listing, Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
 
@@ -104,6 +104,17 @@ def identify(draft: Draft, about: Node) -> None:
     """
     draft.own_id = about.child("id").optional_name() or about.child("conversation_id").optional_name()
     draft.title = about.child("title").optional_name()
+
+
+def drafts_from_conversation(source: Source, node: Node) -> Iterator[Draft]:
+    """Yield the conversation of an object with `messages`.
+
+    Raises:
+        InputError: the object does not have the layout; the place is the path to the value.
+    """
+    draft = Draft(place=node.place)
+    identify(draft, node)
+    return draft.fill(messages_of(source, draft, node.required("messages").elements()))
 
 
 def drafts_from_messages(source: Source, messages: Iterable[Node]) -> Iterator[Draft]:
@@ -201,7 +212,6 @@ class OpenaiJsonlReader(DraftReader):
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
         if Glimpse.from_source(source).has_line(lists_messages):
-            told = (source, "messages", _read, identify)
-            yield from source.readable(json_lines(source), lambda line: drafts_from_record(line, *told))
+            yield from source.readable(json_lines(source), lambda node: drafts_from_conversation(source, node))
         else:
             yield from drafts_from_messages(source, json_lines(source))

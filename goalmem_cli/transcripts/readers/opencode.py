@@ -56,7 +56,7 @@ def _parts(draft: Draft, said: Stamp | None, parts: Iterable[Node]) -> Iterator[
             yield part.required("text").text() if is_typed else ""
         elif kind == _TOOL:
             tool, state = part.child("tool").optional_text() or _TOOL, part.child("state")
-            answer = state.inner("output")
+            answer = state.child("output") if isinstance(state.value, dict) else state
             draft.count("tool calls left out")
             if isinstance(answer.value, str) and answer.value.strip():
                 yield Message(tool, answer.text(), said, part.child("id").optional_name(), _TOOL)

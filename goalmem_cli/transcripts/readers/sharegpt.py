@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from goalmem_cli.logic.roles import role_of
 from goalmem_cli.transcripts.readers.drafted import RecordReader
@@ -10,7 +11,6 @@ from goalmem_cli.transcripts.readers.openai import drafts_of_listings, identify
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
-from goalmem_cli.transcripts.reading.listed import drafts_from_record
 from goalmem_cli.transcripts.reading.nodes import Listing, Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
 
@@ -35,8 +35,8 @@ class SharegptReader(RecordReader):
         """Yield the conversations of lines, or of one document."""
         glimpse = Glimpse.from_source(source)
         if glimpse.document is None or (source.suffix in _LINES and glimpse.has_line(self._is_meant)):
-            told = (source, _key_of(glimpse.lines), _message, identify)
-            yield from source.readable(json_lines(source), lambda line: drafts_from_record(line, *told))
+            key = _key_of(glimpse.lines)
+            yield from source.readable(json_lines(source), lambda node: _drafts_of_line(source, node, key))
         else:
             yield from _drafts_of_document(source, _key_of(glimpse.records))
 
@@ -44,6 +44,12 @@ class SharegptReader(RecordReader):
 def _key_of(nodes: Iterable[Node]) -> str:
     """Return the key of the list of messages."""
     return next((key for node in nodes for key in _KEYS if node.has(key)), _KEYS[0])
+
+
+def _drafts_of_line(source: Source, node: Node, key: str) -> Iterator[Draft]:
+    draft = Draft(place=node.place)
+    identify(draft, node)
+    yield from draft.fill(source.readable(node.required(key).elements(), partial(_message, draft)))
 
 
 def _drafts_of_document(source: Source, key: str) -> Iterator[Draft]:

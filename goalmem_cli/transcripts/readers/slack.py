@@ -43,7 +43,10 @@ def text_of_attachment(attachment: Node) -> str:
     author = attachment.child("author_name").optional_text()
     title, link = (attachment.child(key).optional_text() for key in ("title", "title_link"))
     said = _lines([attachment.child("text").optional_text(), text_of_blocks(attachment.child("blocks"))])
-    fields = (field.joined("title", "value", by=": ") for field in objects_in(attachment.child("fields")))
+    fields = (
+        ": ".join(part for part in (field.child(key).optional_text() for key in ("title", "value")) if part)
+        for field in objects_in(attachment.child("fields"))
+    )
     about = _lines([f"{title} (<{link}>)" if title and link else title, said, *fields])
     about = f"{author}: {about}" if author and about else about or attachment.child("fallback").optional_text()
     return _lines([attachment.child("pretext").optional_text(), about])
@@ -56,15 +59,14 @@ def _lines_of_block(block: Node) -> Iterator[str]:
         for part in objects_in(block.child("elements")):
             yield from _lines_of_rich_text(part)
     elif kind == "context":
-        texts = (element.inner("text").optional_text() for element in objects_in(block.child("elements")))
-        yield " ".join(filter(None, texts))
+        yield " ".join(filter(None, (_text(element) for element in objects_in(block.child("elements")))))
     elif kind == "image":
-        caption = block.child("title").inner("text").optional_text() or block.child("alt_text").optional_text()
+        caption = _text(block.child("title")) or block.child("alt_text").optional_text()
         yield f"[image: {caption}]" if caption else ""
     else:
-        yield block.child("text").inner("text").optional_text()
+        yield _text(block.child("text"))
         for field in objects_in(block.child("fields")):
-            yield field.inner("text").optional_text()
+            yield _text(field)
 
 
 def _lines_of_rich_text(part: Node) -> Iterator[str]:
@@ -99,6 +101,11 @@ def _spelled_out(element: Node) -> str:
 def _escaped(text: str) -> str:
     """Escape the text as Slack does in texts, where angles enclose links."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _text(node: Node) -> str:
+    """Return a text that is given as a string, or as an object with `text`."""
+    return node.child("text").optional_text() if isinstance(node.value, dict) else node.optional_text()
 
 
 def _lines(lines: Iterator[str] | list[str]) -> str:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
+from xml.parsers import expat
 
 from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
@@ -19,16 +22,19 @@ from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import quoted
 from goalmem_cli.transcripts.reading.told_times import stamp_or_unread
-from goalmem_cli.transcripts.reading.xml_text import XmlElement, xml_elements
 
 _ROOT = late(r"<smses[\s>]")
-_MESSAGES = frozenset({"sms", "mms"})
 _RECEIVED, _UNSENT = "1", ("3", "5")
 """The types of messages (1 to 6) that were received, and of those that are drafts or failed."""
 _SENDER = "137"
 """The type of the sender's address in a multimedia message."""
 _LAYOUT, _TEXT = "application/smil", "text/plain"
 _NOTHING = ("", "null", "(Unknown)")
+_REFERENCES = late(r"(?:&#(?:[0-9]{1,7}|x[0-9a-fA-F]{1,6});)+")
+_NUMBERS = late(r"&#(x?)([0-9a-fA-F]+);")
+_OF_REFERENCES = "&#xabcdefABCDEF0123456789;"
+_ALLOWED = late("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""The characters that XML may refer to."""
 
 
 class SmsBackupReader(DraftReader):
@@ -51,13 +57,29 @@ class SmsBackupReader(DraftReader):
             yield from draft.fill(map(partial(_message, TurnIds(), backup.names), openings))
 
 
+@dataclass(slots=True)
+class _Element:
+    """A message: its attributes, type and text of its parts, and the first address of each type."""
+
+    name: str
+    place: str
+    given: dict[str, str]
+    parts: list[tuple[str, str]] = field(default_factory=list)
+    addresses: dict[str, str] = field(default_factory=dict)
+
+
 class _Backup:
-    """What a backup has: the names for numbers, and the messages of each conversation, without media."""
+    """Parses a backup in pieces: the names for numbers, and the messages of each conversation, without media."""
 
     def __init__(self, source: Source) -> None:
         self.chats: dict[str, tuple[Draft, list[Opening]]] = {}
         self.names: dict[str, str] = {}
         self._source = source
+        self._open: _Element | None = None
+        self._parser = expat.ParserCreate()
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.EntityDeclHandler = self._refuse
 
     def read(self) -> None:
         """Read all messages; one that cannot be read is skipped.
@@ -65,10 +87,34 @@ class _Backup:
         Raises:
             InputError: the text is not XML, or defines entities, or a message may not be skipped.
         """
-        for element in xml_elements(self._source, _MESSAGES):
-            self._source.is_readable(partial(self._take, element))
+        for text in chain(_with_whole_characters(self._source), [""]):
+            try:
+                self._parser.Parse(text, not text)
+            except expat.ExpatError as error:
+                place = f"line {error.lineno}, column {error.offset + 1}"
+                reason = f"not XML ({expat.errors.messages[error.code]})"
+                hint = "export the messages again, or correct the file there"
+                raise self._source.error(place, reason, hint) from error
 
-    def _take(self, element: XmlElement) -> None:
+    def _start(self, name: str, given: dict[str, str]) -> None:
+        """Begin a message, or add a part or an address to the open one."""
+        if name in ("sms", "mms"):
+            self._open = _Element(name, f"line {self._parser.CurrentLineNumber}", given)
+        elif self._open is not None and name == "part":
+            self._open.parts.append((given.get("ct", ""), given.get("text", "")))
+        elif self._open is not None and name == "addr":
+            self._open.addresses.setdefault(given.get("type", ""), given.get("address", ""))
+
+    def _end(self, name: str) -> None:
+        if self._open is not None and name == self._open.name:
+            self._source.is_readable(partial(self._take, self._open))
+            self._open = None
+
+    def _refuse(self, name: str, *_told: object) -> None:
+        place, reason = f"line {self._parser.CurrentLineNumber}", f"defines an entity ({name[:40]!r})"
+        raise self._source.error(place, reason, "no backup does; take the definition out of the file")
+
+    def _take(self, element: _Element) -> None:
         """Take a message; one that was not sent is only counted. Raises an InputError if it has no number."""
         given = element.given
         numbers = [number for number in re.split("[~,;]", given.get("address", "")) if number.strip()]
@@ -85,25 +131,22 @@ class _Backup:
         if kind in _UNSENT:
             draft.count("drafts and messages that were not sent left out")
             return
-        sender = numbers[0] if len(numbers) == 1 else _sender_of(element)
+        sender = numbers[0] if len(numbers) == 1 else element.addresses.get(_SENDER, "")
         text, media = _said_in(element)
-        if draft.says(text, media):
-            said = stamp_or_unread(given.get("date", ""))
-            openings.append(Opening(sender if kind == _RECEIVED else "Me", said, text))
+        draft.count("media left out", media)
+        if text or not media:
+            openings.append(
+                Opening(sender if kind == _RECEIVED else "Me", stamp_or_unread(given.get("date", "")), text)
+            )
 
 
-def _sender_of(element: XmlElement) -> str:
-    addresses = (given for name, given in element.inner if name == "addr" and given.get("type") == _SENDER)
-    return next(addresses, {}).get("address", "")
-
-
-def _said_in(element: XmlElement) -> tuple[str, int]:
+def _said_in(element: _Element) -> tuple[str, int]:
     """Return the message's text, and the number of its media."""
     if element.name == "sms":
         body = element.given.get("body", "").strip()
         return "" if body == "null" else body, 0
-    parts = [given for name, given in element.inner if name == "part" and given.get("ct", "") != _LAYOUT]
-    texts = [given.get("text", "").strip() for given in parts if given.get("ct") == _TEXT]
+    parts = [(kind, text.strip()) for kind, text in element.parts if kind != _LAYOUT]
+    texts = [text for kind, text in parts if kind == _TEXT]
     said = [text for text in (element.given.get("subject", "").strip(), *texts) if text not in _NOTHING]
     return "\n".join(dict.fromkeys(said)), len(parts) - len(texts)
 
@@ -113,3 +156,22 @@ def _message(ids: TurnIds, names: dict[str, str], opening: Opening) -> Message:
     own_id, name = ids.of(opening) if opening.text else None, names.get(opening.speaker, "")
     beside = attributes(number=opening.speaker if name else "")
     return Message(name or opening.speaker or "unknown", opening.text, opening.said, own_id, attributes=beside)
+
+
+def _with_whole_characters(source: Source) -> Iterator[str]:
+    """Yield the text with emoji joined: the app refers to each half of a surrogate pair, which XML does not allow."""
+    held = ""
+    for chunk in chain(source.chunks(), [""]):
+        text = held + chunk
+        ready = text.rstrip(_OF_REFERENCES) if chunk else text
+        held = text[len(ready) :]
+        if ready:
+            yield _REFERENCES.sub(_joined, ready)
+
+
+def _joined(match: re.Match[str]) -> str:
+    """Return references to the characters that the match means; U+FFFD for those that XML does not allow."""
+    numbers = [int(digits, 16 if is_hex else 10) for is_hex, digits in _NUMBERS.findall(match[0])]
+    halves = "".join(chr(number) if number <= 0x10FFFF else "\ufffd" for number in numbers)
+    text = halves.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return "".join(f"&#{ord(each if _ALLOWED.match(each) else chr(0xFFFD))};" for each in text)

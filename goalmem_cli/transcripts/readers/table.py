@@ -14,7 +14,7 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_if_any, stamp_or_unread
+from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text, stamp_or_unread
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
 _KAKAOTALK = ("Date", "User", "Message")
@@ -126,18 +126,25 @@ class _Table:
     def _order_of_times(self) -> Order:
         """Return the order of day and month that all times of the table show."""
         times = (self._header.time(row) for row in rows_below(self._source, self._header))
-        written = (found for time in times if stamp_if_any(time) is None and (found := written_from_text(_dated(time))))
+        written = (found for time in times if _stamp_of(time) is None and (found := written_from_text(_dated(time))))
         first = next(written, None)
         dating = None if first is None else dating_of(chain([first], written))
         return Order.YEAR_FIRST if dating is None else settled(self._source, dating).order
 
     def _stamp(self, time: str) -> Stamp | None:
         """Return the time of a row, None if it has none; an unreadable one is kept as text."""
-        if not time or (stamp := stamp_if_any(time)) is not None:
+        if not time or (stamp := _stamp_of(time)) is not None:
             return stamp if time else None
         written = written_from_text(_dated(time))
         moment = None if written is None or self._order is None else written.moment(self._order)
         return stamp_or_unread(time) if moment is None else Stamp(moment, is_day=":" not in time)
+
+
+def _stamp_of(time: str) -> Stamp | None:
+    try:
+        return stamp_from_text(time)
+    except ValueError:
+        return None
 
 
 def _dated(time: str) -> str:

@@ -14,6 +14,7 @@ from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.html_text import text_from_html
+from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.parts import oldest_first
 from goalmem_cli.transcripts.reading.source import Source
@@ -39,8 +40,10 @@ class TeamsReader(RecordReader):
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
         """Yield the file's conversations. Each is read whole into memory, since its newest message comes first."""
-        conversations = Listing.of_document(source, "conversations").items()
-        return source.readable(conversations, partial(_drafts_of, source))
+        text = JsonText(source, source.chunks())
+        conversations = Listing(text, source.file, "", "conversations").items()
+        yield from source.readable(conversations, partial(_drafts_of, source))
+        text.finish()
 
 
 def _drafts_of(source: Source, conversation: Node) -> Iterator[Draft]:

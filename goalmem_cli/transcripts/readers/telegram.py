@@ -8,14 +8,7 @@ from dataclasses import replace
 
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.quotes import quotes_of
-from goalmem_cli.transcripts.reading.attributes import (
-    Reaction,
-    attributes,
-    edited_at,
-    objects_in,
-    offset_between,
-    poll_text,
-)
+from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in, offset_between
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
@@ -90,7 +83,8 @@ def _is_chat(node: Node) -> bool:
     is_known = isinstance(messages, list) and any(
         isinstance(message, dict) and any(key in message for key in _ONLY_HERE) for message in messages
     )
-    return is_known or node.word("type") in _CHAT_KINDS
+    kind = node.child("type").value
+    return is_known or (isinstance(kind, str) and kind in _CHAT_KINDS)
 
 
 def _drafts_from_chats(source: Source, text: JsonText, chats: Node) -> Iterator[Draft]:
@@ -122,8 +116,7 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
     if kind != "message":
         draft.count("service messages left out" if kind == "service" else "entries of unknown type left out")
         return
-    poll = node.child(_POLL)
-    own = text = _text(node) or (poll_text(poll, _votes, "answers", "text") if poll.has("question") else "")
+    own = text = _text(node) or "\n".join(_lines_of_poll(node.child(_POLL)))
     if not text and any(node.has(key) for key in _MEDIA):
         draft.count("messages of media alone left out")
         return
@@ -169,9 +162,15 @@ def _text(node: Node) -> str:
     return "".join(piece.value if isinstance(piece.value, str) else piece.text() for piece in pieces).strip()
 
 
-def _votes(answer: Node) -> str:
-    votes = answer.child("voters").value
-    return f" ({votes} vote{'' if votes == 1 else 's'})" if isinstance(votes, int) and votes else ""
+def _lines_of_poll(poll: Node) -> Iterator[str]:
+    """Yield the question, and each answer with its votes."""
+    if not poll.has("question"):
+        return
+    yield poll.child("question").optional_text()
+    for answer in objects_in(poll.child("answers")):
+        votes = answer.child("voters").value
+        counted = f" ({votes} vote{'' if votes == 1 else 's'})" if isinstance(votes, int) and votes else ""
+        yield f"- {answer.child('text').optional_text()}{counted}"
 
 
 def _pieces(node: Node) -> Iterator[tuple[str, bool]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from itertools import chain
@@ -17,8 +18,8 @@ from goalmem_cli.transcripts.readers.quotes import quotes_of
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.html_text import Element, Pieces, Told, parts_of_page
-from goalmem_cli.transcripts.reading.parts import first_of, parts_in
+from goalmem_cli.transcripts.reading.html_text import Element, Pieces, parts_of_page
+from goalmem_cli.transcripts.reading.parts import glimpse_of_first, parts_in
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import quoted
 from goalmem_cli.transcripts.reading.told_times import Stamp, by_its_clock
@@ -60,8 +61,10 @@ class TelegramHtmlReader(DraftReader):
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the page, or the folder's first one, has the structure of Telegram's pages."""
-        first = first_of(glimpse, _FIRST)
-        return first is not None and all(sign in first.head for sign in _SIGNS)
+        if glimpse.folder is not None:
+            first = glimpse_of_first(glimpse.folder, _FIRST)
+            return first is not None and self.recognises(first)
+        return all(sign in glimpse.head for sign in _SIGNS)
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
         pages = [source] if source.folder is None else map(source.part, parts_in(source.folder, _FILE))
@@ -70,21 +73,20 @@ class TelegramHtmlReader(DraftReader):
         return chat.draft.fill(chain.from_iterable(said))
 
 
-class _Found(Told):
-    """A message as far as it was read. `said` is the time as written."""
+@dataclass(slots=True)
+class _Found:
+    """A message as far as it was read. `said` is the time as written; `parts` are the texts by role."""
 
-    blanks = _BLANKS
-
-    def __init__(self, own_id: str, pieces: Pieces) -> None:
-        self.own_id = own_id
-        self.said = ""
-        self.reply_to: str | None = None
-        self.is_forwarded = self.has_poll = False
-        self.reactions: list[Reaction] = []
-        self._givers: list[str] = []
-        self._told: list[tuple[bool, list[str]]] = []
-        super().__init__(pieces)
-        self._end_reaction()
+    own_id: str
+    said: str = ""
+    reply_to: str | None = None
+    is_forwarded: bool = False
+    media: int = 0
+    has_poll: bool = False
+    reactions: list[Reaction] = field(default_factory=list)
+    givers: list[str] = field(default_factory=list)
+    parts: dict[str, list[str]] = field(default_factory=dict)
+    told: list[tuple[bool, list[str]]] = field(default_factory=list)
 
     def joined(self, role: str) -> str:
         """Return the text of that role: of the speaker, the author of what is forwarded, or the text."""
@@ -94,49 +96,64 @@ class _Found(Told):
     @property
     def pieces(self) -> Iterator[tuple[str, bool]]:
         """The pieces of the text, each with whether it is marked as quoted."""
-        return ((_trimmed(texts), is_quoted) for is_quoted, texts in self._told if not self.has_poll)
+        return ((_trimmed(texts), is_quoted) for is_quoted, texts in self.told if not self.has_poll)
 
     def put(self, element: Element, role: str, text: str) -> None:
         """Take a text in the element, which has that role."""
         self.parts.setdefault(role, []).append(text)
         if role == _TEXT:
             is_quoted = element.is_in(_QUOTE, _TEXT)
-            if not self._told or self._told[-1][0] != is_quoted:
-                self._told.append((is_quoted, []))
-            self._told[-1][1].append(text)
+            if not self.told or self.told[-1][0] != is_quoted:
+                self.told.append((is_quoted, []))
+            self.told[-1][1].append(text)
 
-    def role_of(self, element: Element) -> str:
-        """Note what an element of a message tells, and return the role of the text in it."""
-        classes, given, above = element.given.get("class", ""), element.given, element.inherited()
-        if classes == "pull_right date details" and not self.said:
-            self.said = given.get("title", "")
-        elif classes == "forwarded body":
-            self.is_forwarded = True
-        elif classes == "media_wrap clearfix":
-            self.media += 1
-        elif classes == _POLL:
-            self.media, self.has_poll = self.media - 1, True
-        elif classes == _ANSWER:
-            super().put(element, _TEXT, "\n")
-        elif above == _UNSAID and (reply := _REPLY.search(given.get("href", ""))):
-            self.reply_to = reply[1]
-        elif element.classes[:1] == ["reaction"]:
-            self._end_reaction()
-        elif given.get("title") and above == _UNSAID:
-            self._givers.append(given["title"])
-        role = _ROLES.get(classes, above)
-        return _AUTHOR if role == _SPEAKER and self.is_forwarded else role
-
-    def _end_reaction(self) -> None:
+    def end_reaction(self) -> None:
         """Keep the reaction that just ended, with the givers that the page shows."""
         text, count = self.joined(_EMOJI), self.joined(_COUNT)
         if text:
-            self.reactions.append(Reaction(text, tuple(self._givers), int(count) if count.isdecimal() else 1))
-        self._givers, self.parts[_EMOJI], self.parts[_COUNT] = [], [], []
+            self.reactions.append(Reaction(text, tuple(self.givers), int(count) if count.isdecimal() else 1))
+        self.givers, self.parts[_EMOJI], self.parts[_COUNT] = [], [], []
 
 
 def _trimmed(pieces: Iterable[str]) -> str:
     return "\n".join(line.strip() for line in "".join(pieces).split("\n")).strip()
+
+
+def _found_in(own_id: str, pieces: Pieces) -> _Found:
+    """Return what the message has. Line breaks in its texts belong to the page's source."""
+    found = _Found(own_id)
+    for element, text in pieces:
+        if text:
+            found.put(element, element.role, _BLANKS.sub(" ", text))
+        elif element.is_void:
+            found.put(element, element.inherited(), "\n" if element.tag == "br" else "")
+        else:
+            element.role = _role_within(found, element)
+    found.end_reaction()
+    return found
+
+
+def _role_within(found: _Found, element: Element) -> str:
+    """Note what an element of a message tells, and return the role of the text in it."""
+    classes, given, above = element.given.get("class", ""), element.given, element.inherited()
+    if classes == "pull_right date details" and not found.said:
+        found.said = given.get("title", "")
+    elif classes == "forwarded body":
+        found.is_forwarded = True
+    elif classes == "media_wrap clearfix":
+        found.media += 1
+    elif classes == _POLL:
+        found.media, found.has_poll = found.media - 1, True
+    elif classes == _ANSWER:
+        found.parts.setdefault(_TEXT, []).append("\n")
+    elif above == _UNSAID and (reply := _REPLY.search(given.get("href", ""))):
+        found.reply_to = reply[1]
+    elif element.classes[:1] == ["reaction"]:
+        found.end_reaction()
+    elif given.get("title") and above == _UNSAID:
+        found.givers.append(given["title"])
+    role = _ROLES.get(classes, above)
+    return _AUTHOR if role == _SPEAKER and found.is_forwarded else role
 
 
 def _id_of(element: Element) -> str | None:
@@ -166,7 +183,7 @@ class _Chat:
             if (own_id := _id_of(part)) is None:
                 title = title or _BLANKS.sub(" ", "".join(text for _, text in pieces)).strip()
             elif "service" not in part.classes:
-                yield _Found(own_id, pieces)
+                yield _found_in(own_id, pieces)
             else:  # those with a negative number are dates
                 self.draft.count("service messages left out", not own_id.startswith("-"))
         self.draft.title = self.draft.title or title or None
@@ -175,10 +192,11 @@ class _Chat:
         """Yield the message; one without a name is by the speaker before. Media are counted."""
         self._speaker = _VIA.sub("", found.joined(_SPEAKER)) or self._speaker
         self._author = _VIA.sub("", found.joined(_AUTHOR)) or self._author
+        self.draft.count("media left out", found.media)
         own = text = found.joined(_TEXT)
         if text and found.is_forwarded:
             text = f"[forwarded from {self._author}] {text}"
-        if self.draft.says(text, found.media):
+        if text or not found.media:
             author = self._author if found.is_forwarded else None
             quotes = quotes_of(text, found.pieces, len(text) - len(own))
             beside = attributes(

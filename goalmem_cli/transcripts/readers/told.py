@@ -132,7 +132,8 @@ def _parts_of_goose(chat: Chat, said: Stamp | None, parts: Iterable[Node]) -> It
 
 def _answer_of_goose(result: Node) -> str:
     """Return the texts of a tool's answer, which is a list or an object with a list; else its error."""
-    listed = objects_in(result.at(("value",)).inner("content"))
+    value = result.at(("value",))
+    listed = objects_in(value.child("content") if isinstance(value.value, dict) else value)
     texts = filter(None, (one.child("text").optional_text() for one in listed))
     return "\n".join(texts) or result.at(("error",)).optional_text()
 
@@ -193,7 +194,7 @@ def _question_of_cline(text: str, node: Node) -> tuple[str, str]:
     said = asked.child("question").optional_text() or asked.child("response").optional_text()
     listed = next((one for key in ("options", "suggest") if isinstance((one := asked.child(key)).value, list)), None)
     given = [] if listed is None else listed.elements()
-    options = [one.inner("answer").optional_text() for one in given]
+    options = [(one.child("answer") if isinstance(one.value, dict) else one).optional_text() for one in given]
     return "\n".join([said, *(f"- {option}" for option in options if option)]), asked.child("selected").optional_text()
 
 
@@ -226,9 +227,9 @@ def said_in_tavern(chat: Chat, line: Node) -> Iterator[Message]:
         return
     media = sum(bool(extra.at((key,)).value) for key in _MEDIA)
     chat.draft.count("other versions of answers left out", len(versions[1:]) if isinstance(versions, list) else 0)
-    is_said = chat.draft.says(text, media)
+    chat.draft.count("media left out", media)
     chat.draft.count("thinking left out", bool(extra.at(("reasoning",)).value))
-    if is_said:
+    if text or not media:
         said = line.child("send_date").stamp(_time_of_tavern)
         own_id = chat.ids.of(Opening(name, said, text)) if text else None
         role = "user" if is_user else "assistant" if kind is None else None
@@ -271,7 +272,8 @@ def line_of_mattermost(line: Node) -> Line:
         return Line()
     told = line.required(kind)
     if kind == "user":
-        account, given = told.required("username").filled_text(), told.joined("first_name", "last_name")
+        given = " ".join(part for key in ("first_name", "last_name") if (part := told.child(key).optional_text()))
+        account = told.required("username").filled_text()
         return Line(names={account: given or told.child("nickname").optional_text() or account})
     if kind == "direct_post":
         members = sorted(one.optional_text() for one in told.required("channel_members").elements())
@@ -300,9 +302,9 @@ def said_in_mattermost(chat: Chat, post: Node) -> Iterator[Message]:
         chat.draft.count("notices left out")
         return
     media, cards = (len(objects_in(post.at(keys))) for keys in (("attachments",), ("props", "attachments")))
-    is_said = chat.draft.says(text, media)
+    chat.draft.count("media left out", media)
     chat.draft.count("cards of programs left out", cards)
-    if is_said:
+    if text or not media:
         shown = post.at(("props", "override_username")).optional_text()
         beside = attributes(
             reply_to=post.child("answered").optional_name(), edited=edited_at(post.child("edit_at")),

@@ -15,14 +15,15 @@ from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import objects_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.listed import drafts_from_document, drafts_from_record
+from goalmem_cli.transcripts.reading.listed import drafts_from_document
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp
 
 _WHOLE, _SET, _PUSH, _DELETE = range(4)
 """What a line does: it gives the whole session, or sets, extends or deletes the value at its path `k`."""
-_SESSION, _REFERENCE = "session", "inlineReference"
+_SESSION = "session"
+_REFERENCE = "inlineReference"
 _MARKDOWN = ("", "markdownContent", "markdownVuln")
 _LEFT_OUT = {"toolInvocationSerialized": "tool calls left out", "thinking": "thinking left out"}
 
@@ -46,8 +47,9 @@ class VscodeCopilotReader(DraftReader):
         held: dict[object, object] = {_SESSION: None}
         for line in json_lines(source):
             source.is_readable(partial(_follow, held, line))
-        session = Node(held[_SESSION], source.file)
-        yield from drafts_from_record(session, source, "requests", _messages, _identify)
+        session, draft = Node(held[_SESSION], source.file), Draft()
+        _identify(draft, session)
+        yield from draft.fill(source.readable(session.required("requests").elements(), partial(_messages, draft)))
 
 
 def _is_session(node: Node) -> bool:
@@ -98,7 +100,8 @@ def _members(place: object, step: object, line: Node) -> Any:
 
 
 def _identify(draft: Draft, about: Node) -> None:
-    draft.own_id, draft.title = about.first_name(("sessionId",)), about.first_name(("customTitle",), ("computedTitle",))
+    titles = (about.child(key).optional_name() for key in ("customTitle", "computedTitle"))
+    draft.own_id, draft.title = about.child("sessionId").optional_name(), next(filter(None, titles), None)
 
 
 def _messages(draft: Draft, request: Node) -> Iterator[Message]:
@@ -106,7 +109,8 @@ def _messages(draft: Draft, request: Node) -> Iterator[Message]:
     if request.child("isHidden").value is True or request.child("shouldBeRemovedOnSend").value is not None:
         draft.count("requests that were taken back left out")
         return
-    asked, said = request.required("message").inner("text"), _stamp(request.child("timestamp"))
+    message, said = request.required("message"), _stamp(request.child("timestamp"))
+    asked = message if isinstance(message.value, str) else message.child("text")
     yield Message(USER, asked.optional_text(), said, request.child("requestId").optional_name(), USER)
     if answer := _answer(draft, request.child("response")):
         state = request.child("modelState")
@@ -123,7 +127,8 @@ def _answer(draft: Draft, response: Node) -> str:
     """Return the text of an answer's parts, with the names of files and symbols in it."""
     said: list[str] = []
     for part in objects_in(response):
-        kind = part.word("kind")
+        given = part.child("kind").value
+        kind = given if isinstance(given, str) else ""
         if kind in _MARKDOWN:
             said.append(_markdown(part))
         elif kind == _REFERENCE:
@@ -136,13 +141,15 @@ def _answer(draft: Draft, response: Node) -> str:
 
 def _markdown(part: Node) -> str:
     """Return a part's text with its blanks, since the next part continues it."""
-    inner = part.child("value" if part.has("value") else "content").inner("value")
+    inner = part.child("value" if part.has("value") else "content")
+    inner = inner.child("value") if isinstance(inner.value, dict) else inner
     return inner.value if isinstance(inner.value, str) else ""
 
 
 def _name_of(part: Node) -> str:
     """Return the name of what a reference refers to, or the last part of its path."""
-    if name := part.first_name(("name",), (_REFERENCE, "name")):
+    meant = part.child(_REFERENCE)
+    if name := part.child("name").optional_text() or meant.at(("name",)).optional_text():
         return name
     ways = (("location", "uri", "path"), ("location", "path"), ("uri", "path"), ("path",))
-    return (part.child(_REFERENCE).first_name(*ways) or "").rpartition("/")[2]
+    return next(filter(None, (meant.at(way).optional_text() for way in ways)), "").rpartition("/")[2]

@@ -130,16 +130,6 @@ def objects_in(node: Node) -> list[Node]:
     return [] if node.value is None else [one for one in node.elements() if isinstance(one.value, dict)]
 
 
-def poll_text(poll: Node, votes: Callable[[Node], str], options: str = "options", option: str = "option") -> str:
-    """Return the question, and below it each of the `options`, whose text is under `option`, with what `votes` says.
-
-    Raises:
-        InputError: it does not have this layout.
-    """
-    told = (f"- {one.child(option).optional_text()}{votes(one)}" for one in objects_in(poll.child(options)))
-    return "\n".join([poll.child("question").optional_text(), *told])
-
-
 def cleaned(value: object) -> object:
     """Return the value with lone surrogates, which UTF-8 cannot express, replaced in all its texts."""
     if isinstance(value, str):

@@ -127,11 +127,6 @@ class Draft:
         """Count something repaired or left out, for the conversation's notes."""
         self._repairs[repair] += times
 
-    def says(self, text: str, media: int) -> bool:
-        """Count a message's media; return whether it is to be added, as a text is, and a message that has nothing."""
-        self.count("media left out", media)
-        return bool(text) or not media
-
     def count_stray(self, times: int = 1) -> None:
         """Count lines outside any message."""
         self.count("lines outside any message left out", times)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from html.parser import HTMLParser
 from itertools import groupby
-from typing import ClassVar
 
 _BLOCKS = frozenset(
     {"p", "div", "br", "li", "tr", "table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "section"}
@@ -144,48 +143,6 @@ class _Page(AnyHtml):
         """Return the parts that were completed since the last call."""
         complete, self._complete = self._complete, []
         return complete
-
-
-REACTION = "reaction"
-
-
-class Told:
-    """What a part of a page tells: texts by role, reactions as they are written, and the number of media.
-
-    A reader's own class says what elements mean. Blanks in texts belong to the page's source, and each run of them is
-    one, unless the text has the role `kept`.
-    """
-
-    blanks = re.compile(r"[ \t\r\n\f\xa0]+")
-    kept: ClassVar[str | None] = None
-
-    def __init__(self, pieces: Pieces) -> None:
-        self.parts: dict[str, list[str]] = {}
-        self.given: list[str] = []
-        self.media = 0
-        kept, spaced = self.kept, self.blanks.sub
-        for element, text in pieces:
-            if text:
-                self.put(element, element.role, text if element.role == kept else spaced(" ", text))
-            elif element.is_void:
-                self.put(element, element.inherited(), "\n" if element.tag == "br" else "")
-            else:
-                element.role = self.role_of(element)
-
-    def role_of(self, element: Element) -> str:
-        """Note what an element of the part tells, and return the role of the text in it."""
-        return element.inherited()
-
-    def put(self, _element: Element, role: str, text: str) -> None:
-        """Take a text in the element, which is a line break or blank if it has no content, or add to a reaction."""
-        if role == REACTION:
-            self.given[-1:] = [each + text for each in self.given[-1:]]
-        else:
-            self.parts.setdefault(role, []).append(text)
-
-    def joined(self, role: str) -> str:
-        """Return the text of that role."""
-        return "".join(self.parts.get(role, ())).strip()
 
 
 class _Text(AnyHtml):

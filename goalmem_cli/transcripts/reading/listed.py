@@ -7,6 +7,7 @@ from functools import partial
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
+from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node, node_from_text
 from goalmem_cli.transcripts.reading.source import Source
 
@@ -33,23 +34,14 @@ def drafts_from_listing(source: Source, listing: Listing, read: Read, identify: 
 
 
 def drafts_from_document(source: Source, key: str, read: Read, identify: Identify) -> Iterator[Draft]:
-    """Return the conversation of a document that is an object with a list of messages under `key`.
+    """Yield the conversation of a document that is an object with a list of messages under `key`.
 
     Raises:
         InputError: as `drafts_from_listing`, or something follows the object.
     """
-    return drafts_from_listing(source, Listing.of_document(source, key), read, identify)
-
-
-def drafts_from_record(record: Node, source: Source, key: str, read: Read, identify: Identify) -> Iterator[Draft]:
-    """Return the conversation of a record that was read whole, with a list of messages under `key`.
-
-    Raises:
-        InputError: the record does not have the layout.
-    """
-    draft = Draft(place=record.place)
-    identify(draft, record)
-    return draft.fill(source.readable(record.required(key).elements(), partial(read, draft)))
+    text = JsonText(source, source.chunks())
+    yield from drafts_from_listing(source, Listing(text, source.file, "", key), read, identify)
+    text.finish()
 
 
 def events(source: Source, draft: Draft) -> Iterator[Node]:

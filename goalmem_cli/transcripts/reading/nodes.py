@@ -87,23 +87,6 @@ class Node:
             raise self.mismatch("an object")
         return replace(self, value=self.value | dict(members))
 
-    def inner(self, key: str) -> Node:
-        """Return the key's value if this is an object, else this value: some programs write one or the other."""
-        return self.child(key) if isinstance(self.value, dict) else self
-
-    def word(self, key: str) -> str:
-        """Return the key's value if it is a string, else an empty one; raises InputError if this is not an object."""
-        value = self.child(key).value
-        return value if isinstance(value, str) else ""
-
-    def first_name(self, *ways: Iterable[str]) -> str | None:
-        """Return the first name to which one of the ways leads; None if there is none."""
-        return next(filter(None, (self.at(keys).optional_name() for keys in ways)), None)
-
-    def joined(self, *ways: str, by: str = " ") -> str:
-        """Return the texts to which the ways (``group.title``) lead, joined; what is blank or missing is left out."""
-        return by.join(text for way in ways if (text := self.at(way.split(".")).optional_text()))
-
     def elements(self) -> list[Node]:
         """Return the array's values; raises InputError if the value is not an array."""
         if not isinstance(self.value, list):
@@ -208,18 +191,12 @@ class Listing:
     `about` is the object without that array, as far as it was read.
     """
 
-    def __init__(self, text: JsonText, file: str, path: str, listed: str, *, is_document: bool = False) -> None:
+    def __init__(self, text: JsonText, file: str, path: str, listed: str) -> None:
         self._known: dict[str, object] = {}
-        self._is_document = is_document
         self.about = Node(self._known, file, path)
         self._text = text
         self._listed = listed
         self._items = self._read()
-
-    @classmethod
-    def of_document(cls, source: Source, listed: str) -> Listing:
-        """Return the document as a listing; if something follows it, reading its items ends in an error."""
-        return cls(JsonText(source, source.chunks()), source.file, "", listed, is_document=True)
 
     def items(self) -> Iterator[Node]:
         """Return the elements of the array one at a time, and read the rest of the object before and after it.
@@ -261,8 +238,6 @@ class Listing:
             raise wrong
         if not is_there:
             about.required(self._listed)
-        if self._is_document:
-            text.finish()
 
 
 def json_lines(source: Source) -> Iterator[Node]:

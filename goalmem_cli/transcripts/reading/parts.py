@@ -1,18 +1,16 @@
-"""Orders messages: of chats in numbered files of one folder, newest first, or in branches of edited messages."""
+"""Orders chats that an exporter spreads over numbered files of one folder, or writes with the newest message first."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from datetime import UTC
 from itertools import pairwise
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node
-from goalmem_cli.transcripts.reading.source import Record, Source
-from goalmem_cli.transcripts.reading.told_times import Stamp
+from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.zipped import Place
 
 
@@ -23,11 +21,6 @@ def glimpse_of_first(folder: Place, name: str) -> Glimpse | None:
         return Glimpse.from_source(Source.from_path(folder / name)) if is_there else None
     except (OSError, InputError):
         return None
-
-
-def first_of(glimpse: Glimpse, name: str) -> Glimpse | None:
-    """Return what detection sees of the file, or of the folder's file of that name; None if there is none."""
-    return glimpse if glimpse.folder is None else glimpse_of_first(glimpse.folder, name)
 
 
 def parts_in(folder: Place, form: re.Pattern[str]) -> list[Place]:
@@ -60,17 +53,13 @@ def oldest_first(
         held.extend(listed)
     except InputError as error:
         broken = error
-    stamps = (node.child(time_key).stamp() if isinstance(node.value, dict) else None for node in held)
-    yield from by_time(held, stamps, is_newest_first)
+    yield from _by_time(held, [_moment(node, time_key) for node in held], is_newest_first)
     if broken is not None:
         raise broken
 
 
-def by_time(
-    held: list[Record], stamps: Iterable[Stamp | None], is_newest_first: Callable[[Record], bool] = lambda _: True
-) -> Iterator[Record]:
-    """Return the records as `oldest_first` does, with their times given."""
-    moments = [_moment(stamp) for stamp in stamps]
+def _by_time(held: list[Node], moments: list[float | None], is_newest_first: Callable[[Node], bool]) -> Iterator[Node]:
+    """Return the nodes oldest first: sorted by time if all times are known, else in the file's order or reversed."""
     known = [moment for moment in moments if moment is not None]
     falls = sum(later < earlier for earlier, later in pairwise(known))
     rises = sum(later > earlier for earlier, later in pairwise(known))
@@ -81,8 +70,9 @@ def by_time(
     return (held[index] for index in order)
 
 
-def _moment(stamp: Stamp | None) -> float | None:
-    """Return the time in seconds since 1970; None if it is unknown."""
+def _moment(node: Node, time_key: str) -> float | None:
+    """Return the record's time, in seconds since 1970; None if it is unknown."""
+    stamp = node.child(time_key).stamp() if isinstance(node.value, dict) else None
     if stamp is None or stamp.is_placeholder:
         return None
     moment = stamp.moment if stamp.moment.tzinfo else stamp.moment.replace(tzinfo=UTC)
@@ -107,32 +97,3 @@ def _first_time(file: Place) -> float | None:
     first = listed[0] if isinstance(listed, list) and listed else None
     time = first.get("timestamp_ms") if isinstance(first, dict) else None
     return float(time) if isinstance(time, (int, float)) else None
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """Ids from the oldest message to the newest.
-
-    `broken_at` is the id at which the way to the root breaks off: it is missing, or was passed before; None if the way
-    ends at a root.
-    """
-
-    ids: tuple[str, ...]
-    broken_at: str | None = None
-
-
-def branch_to(newest: str, parents: Mapping[str, str | None]) -> Branch:
-    """Return the branch that ends at `newest`; `parents` maps each known id to its parent, a root to None."""
-    passed: dict[str, None] = {}
-    at: str | None = newest
-    while at is not None and at in parents and at not in passed:
-        passed[at] = None
-        at = parents[at]
-    return Branch(tuple(reversed(passed)), at)
-
-
-def last_leaf(parents: Mapping[str, str | None]) -> str | None:
-    """Return the last id that is no parent, else the last id; None if there are no ids."""
-    inner = set(parents.values())
-    leaves = [id_ for id_ in parents if id_ not in inner]
-    return next(reversed(leaves or list(parents)), None)

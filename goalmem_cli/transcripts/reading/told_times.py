@@ -119,12 +119,6 @@ def stamp_or_unread(text: str, read: Callable[[str], Stamp | None] | None = None
     return stamp or Stamp(datetime.min, unread=text.strip())  # noqa: DTZ901 - a placeholder, and no time
 
 
-def stamp_if_any(text: str) -> Stamp | None:
-    """Return the time that the whole text states; None if it has none of the forms read here, or there is none such."""
-    stamp = stamp_or_unread(text)
-    return None if stamp is None or stamp.unread else stamp
-
-
 def stamp_from_text(text: str) -> Stamp | None:
     """Return the time that the whole text states, or None if it has none of the forms read here.
 
