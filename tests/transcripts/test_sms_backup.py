@@ -61,12 +61,12 @@ def test_a_backup_as_golden() -> None:
 
 @pytest.mark.parametrize("definition", [
     '<!DOCTYPE smses [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>', '<!DOCTYPE smses [<!ENTITY a SYSTEM "file:///etc/passwd">]>',
-    '<!DOCTYPE smses [<!ENTITY % a SYSTEM "http://x.org/a"> %a;]>',
+    '<!DOCTYPE smses [<!ENTITY % a SYSTEM "http://x.org/a"> %a;]>', '<!DOCTYPE smses [<!ATTLIST part text CDATA "aaaa">]>',
 ])  # fmt: skip
-def test_a_document_that_defines_entities_is_refused(definition: str) -> None:
-    """Nothing is expanded or fetched, whether the entity is used or not."""
+def test_a_document_that_defines_entities_or_attributes_is_refused(definition: str) -> None:
+    """Nothing is expanded or fetched, whether it is used or not: a small file could fill the memory."""
     data = f"{HEAD}{definition}\n<smses>{sms('&a;')}</smses>".encode()
-    check_refused(lambda one: read_bytes(one, "a.xml"), data, "line 3", "defines an entity")
+    check_refused(lambda one: read_bytes(one, "a.xml"), data, "line 3", "defines an entity or attribute")
 
 
 def test_what_came_before_a_break_is_kept() -> None:

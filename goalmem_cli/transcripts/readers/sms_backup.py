@@ -80,12 +80,13 @@ class _Backup:
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.EntityDeclHandler = self._refuse
+        self._parser.AttlistDeclHandler = self._refuse
 
     def read(self) -> None:
         """Read all messages; one that cannot be read is skipped.
 
         Raises:
-            InputError: the text is not XML, or defines entities, or a message may not be skipped.
+            InputError: the text is not XML, or defines entities or attributes, or a message may not be skipped.
         """
         for text in chain(_with_whole_characters(self._source), [""]):
             try:
@@ -111,7 +112,7 @@ class _Backup:
             self._open = None
 
     def _refuse(self, name: str, *_told: object) -> None:
-        place, reason = f"line {self._parser.CurrentLineNumber}", f"defines an entity ({name[:40]!r})"
+        place, reason = f"line {self._parser.CurrentLineNumber}", f"defines an entity or attribute ({name[:40]!r})"
         raise self._source.error(place, reason, "no backup does; take the definition out of the file")
 
     def _take(self, element: _Element) -> None:
