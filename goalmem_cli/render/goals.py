@@ -30,7 +30,7 @@ def line_of_check(checked: CheckedGoal) -> str:
     if outcome is Outcome.STILL:
         return f"{head}, since {_since(state)}: {_answer(state)}"
     if outcome is Outcome.FAILED:
-        return f"{head}: {safe(_failure(checked))}; it stands as before"
+        return f"{head}: {safe(checked.failure) or 'the model gave no usable reply'}; it stands as before"
     if outcome is Outcome.IN_CONFLICT:
         first, last, ask = told_by(goal, state)
         return f"{head}: {first}, and {last}; {ask}"
@@ -87,13 +87,7 @@ def row_of_check(checked: CheckedGoal) -> dict[str, object]:
         "rival": state.rival,
         "against": _rows(state.against),
         "calls": checked.calls,
-        "failure": _failure(checked) if checked.outcome is Outcome.FAILED else None,
     }
-
-
-def _failure(checked: CheckedGoal) -> str:
-    """Return why a goal was not checked."""
-    return checked.failure or "the model gave no usable reply"
 
 
 def _rows(facts: Sequence[Fact]) -> list[dict[str, object]]:

@@ -227,11 +227,6 @@ class Goal:
         """The ids of the units that its states show."""
         return {fact.unit for state in self.states for fact in state.facts}
 
-    @property
-    def traces(self) -> set[str]:
-        """The ids of the saved traces that its states name."""
-        return {each for state in self.states for each in (*state.traces, *state.last_traces)}
-
     def undermined(self, gone: Gone) -> Goal:
         """Return the goal without quotes, bindings and answers from what is gone."""
         return replace(self, states=tuple(each.without(gone, self.question) for each in self.states))

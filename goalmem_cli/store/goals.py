@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from goalmem_cli.errors import StoreDamaged, StoreNewer, UsageError
 from goalmem_cli.records import content_hash
 from goalmem_cli.store.files import Written, replace_file, reporting, unwatched
-from goalmem_cli.store.privacy import TRACES, make_private, remove_leftovers
-from goalmem_cli.store.traces import TraceFolder
+from goalmem_cli.store.privacy import make_private, remove_leftovers
 
 if TYPE_CHECKING:
     from goalmem_cli.store.goal_records import Goal
@@ -73,12 +72,8 @@ class GoalFolder:
         replace_file(self._file(goal.name), content, self._written)
 
     def remove(self, name: str) -> None:
-        """Delete the saved traces that only this goal names, and then the goal; raises as `get` and `all`."""
-        goal = self.get(name)
-        elsewhere = {each for other in self.all() if other.name != name for each in other.traces}
-        traces = TraceFolder(self.path.parent / TRACES, written=self._written)
-        for each in sorted(goal.traces - elsewhere):
-            traces.remove(each)
+        """Delete the goal; raises as `get`."""
+        self.get(name)
         with reporting(self.path):
             self._file(name).unlink(missing_ok=True)
         self._written(f"goal {name}, removed")

@@ -185,17 +185,18 @@ class Goals:
             elif folder.has_name(goal.name):
                 after = folder.get(goal.name)
         traces = open_traces(self._parts.settings)
-        for id_ in {*before.last_traces, *saved} - after.traces:
+        named = {each for state in after.states for each in (*state.traces, *state.last_traces)}
+        for id_ in {*before.last_traces, *saved} - named:
             traces.remove(id_)
         self._undermine_lost(after, generation)
         return CheckedGoal(after, before, told.outcome, touch.why, calls)
 
     def remove(self, name: str) -> None:
-        """Delete a goal, and the saved traces that only this goal names.
+        """Delete a goal.
 
         Raises:
             UsageError: there is none of that name.
-            StoreError: the folder cannot be written, or a goal in it cannot be read.
+            StoreError: the folder cannot be written.
         """
         with self._parts.kept.keeping() as written:
             self._own(written).remove(name)
