@@ -32,8 +32,8 @@ def line_of_check(checked: CheckedGoal) -> str:
     if outcome is Outcome.FAILED:
         return f"{head}: {safe(checked.failure) or 'the model gave no usable reply'}; it stands as before"
     if outcome is Outcome.IN_CONFLICT:
-        first, last, ask = told_by(goal, state)
-        return f"{head}: {first}, and {last}; {ask}"
+        ask = safe(settling(goal.question, (state.rival or "", state.answer or "")))
+        return f"{head}: {_told(state.rival, state.against)}, and {_told(state.answer, state.because)}; {ask}"
     told = _told(state.answer, state.because) if state.answer is not None else safe(state.why)
     was = f"; before: {_answer(before)}" if before.answer is not None else ""
     return f"{head}: {told}{was}"
@@ -45,7 +45,7 @@ def lines_of_history(goal: Goal, traces: Collection[str]) -> Iterator[str]:
     for state in goal.states:
         cause = f" ({safe(state.why)})" if state.why else ""
         yield f"  since {_since(state)}: {standing(state)}{cause}"
-        for line in told_by(goal, state):
+        for line in told_by(state):
             yield f"    {line}"
         yield from (f"    trace {each}" for each in (*state.traces, *state.last_traces) if each in traces)
     state = goal.state
@@ -94,14 +94,9 @@ def _rows(facts: Sequence[Fact]) -> list[dict[str, object]]:
     return [{"speaker": each.speaker, "said": each.said and each.said.isoformat(), "text": each.text} for each in facts]
 
 
-def told_by(goal: Goal, state: GoalState) -> Iterator[str]:
-    """Yield the turns that a state rests on, or that changed it; of a conflict both sides, and what would settle it."""
-    if state.status is not GoalStatus.IN_CONFLICT:
-        yield from map(_quote, state.evidence or state.because)
-        return
-    yield _told(state.rival, state.against)
-    yield _told(state.answer, state.because)
-    yield safe(settling(goal.question, (state.rival or "", state.answer or "")))
+def told_by(state: GoalState) -> Iterator[str]:
+    """Yield the turns that a state rests on, or that changed it."""
+    yield from map(_quote, state.evidence or (*state.because, *state.against))
 
 
 def standing(state: GoalState) -> str:
@@ -188,13 +183,13 @@ def _section(goal: Goal, first: datetime, length: timedelta) -> Iterator[str]:
             f'height="{_HEIGHT}"><title>{_moment(state.since)}: {_text(standing(state))}</title></rect>'
         )
     yield "</svg>\n<ol>"
-    yield from (_item(goal, state) for state in goal.states)
+    yield from map(_item, goal.states)
     yield f'</ol>\n<p class="dim">last checked {_moment(goal.state.checked)}</p>\n</section>'
 
 
-def _item(goal: Goal, state: GoalState) -> str:
+def _item(state: GoalState) -> str:
     why = f' <span class="dim">({_text(state.why)})</span>' if state.why else ""
-    turns = "".join(f"\n<p>{_text(line)}</p>" for line in told_by(goal, state))
+    turns = "".join(f"\n<p>{_text(line)}</p>" for line in told_by(state))
     return f"<li>{_moment(state.since)}: {_text(standing(state))}{why}{turns}</li>"
 
 

@@ -38,9 +38,8 @@ def verdict(before: GoalState, trace: Trace, touch: Touch, stored: frozenset[str
     """Return what the trace means for a goal that stood as `before`.
 
     `stored` are the units of the evidence before that are still stored. Of two answers, the one whose latest evidence
-    was said later holds. If no told time says which was, both rest on other turns, and the evidence of both is stored,
-    they are in conflict. So are two values that one proof found. A new turn that gives one of two values in conflict
-    settles it.
+    was said later holds. If neither was, and the evidence of both is stored, they are in conflict. So are two values
+    that one proof found. A new turn that gives one of two values in conflict settles it.
     """
     from goalmem_cli.store.traces import evidence_of
     from goalmem_cli.trace import Status
@@ -67,7 +66,7 @@ def verdict(before: GoalState, trace: Trace, touch: Touch, stored: frozenset[str
         return Verdict(Outcome.ANSWERED, _by(new), new) if is_settled else Verdict(Outcome.STILL)
     if is_same(before, trace):
         return Verdict(Outcome.STILL)
-    if is_over or not _are_rivals(facts, old):
+    if is_over:
         return Verdict(Outcome.CHANGED, _by(new), new)
     return Verdict(Outcome.IN_CONFLICT, DIFFERENT, new, before.answer, old)
 
@@ -161,13 +160,6 @@ def _is_later(facts: Sequence[Fact], old: Sequence[Fact], known: datetime) -> bo
     if ours is None or theirs is None:
         return ours is not None and not is_later(known.astimezone().replace(microsecond=0), ours)
     return is_later(ours, theirs)
-
-
-def _are_rivals(facts: Sequence[Fact], old: Sequence[Fact]) -> bool:
-    """Say whether the facts have no turn of the old ones, and were not said earlier as far as told times say."""
-    ours, theirs = _last(facts), _last(old)
-    is_earlier = ours is not None and theirs is not None and is_later(theirs, ours)
-    return not is_earlier and {fact.unit for fact in facts}.isdisjoint(fact.unit for fact in old)
 
 
 def _may_be_later(facts: Sequence[Fact], old: Sequence[Fact], known: datetime) -> bool:
