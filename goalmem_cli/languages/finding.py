@@ -253,8 +253,8 @@ def _asked_in_latin(question: str, words: Sequence[str]) -> str:
 
     Its common words outside of names ("El Paso", "Museo del Prado") decide: the words of a language that English lacks
     count for it, and English words that it lacks count against it. If no word is English and fastText is sure, the
-    words in names count too. Of a language without a list of words, one may be English, but not the first: fastText is
-    sure that "Has Omar met Lea?" is Dutch.
+    words in names count too. Of a language without a list of words, one may be English, if the words outside names
+    are likelier in it than in English ("Has Omar met Lea?" is not Dutch).
     """
     from goalmem_cli.languages.words import own_words
 
@@ -270,8 +270,10 @@ def _asked_in_latin(question: str, words: Sequence[str]) -> str:
         return code if code in first else first[0]
     own = own_words(words).get(code)
     english = len(_PERHAPS_ENGLISH.intersection(words) - (own or frozenset()))
-    is_few = english < _FEW and (code == ENGLISH or words[0] not in _PERHAPS_ENGLISH)
-    is_told = is_few if own is None else bool(own) and not english
+    is_told = english < _FEW if own is None else bool(own) and not english
+    if is_told and own is None and code != ENGLISH and english:
+        told = _likelihoods(" ".join(outside), 176)
+        is_told = told.get(code, 0.0) > told.get(ENGLISH, 0.0)
     return code if is_told and likely >= _LEAST_SURE_ASKED and len(words) >= _LEAST_WORDS_ASKED else ""
 
 

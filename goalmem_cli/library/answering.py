@@ -168,8 +168,8 @@ class Asking:
         parts = self._parts
         check_backbone(parts.settings, parts.kept, parts.factories)  # before the model is loaded, which takes longer
         reasoner_entry(parts.settings.reasoner)
-        with parts.kept.reading() as reader:
-            self._began = reader.generation, parts.kept.state
+        with parts.kept.reading() as reader:  # an earlier proof has facts that were read before
+            self._began = reader.generation, parts.kept.state if begun is None else None
         with watching(keeps_prompts=parts.settings.keep_prompts):
             model = parts.model.loaded()
             loaded()

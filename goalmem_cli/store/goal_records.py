@@ -132,6 +132,12 @@ class GoalState:
         """All facts that the state shows."""
         return (*self.because, *self.against, *(() if self.trace is None else shown_by(self.trace)))
 
+    @property
+    def units(self) -> set[str]:
+        """The ids of the units that the state shows or rests on."""
+        resting = {unit for watch in self.watches for unit in (*watch.cited, *watch.later)}
+        return resting | {fact.unit for fact in self.facts}
+
     def without_neighbours(self) -> GoalState:
         """Return the state without the turns around its facts."""
         trace = self.trace
@@ -224,8 +230,8 @@ class Goal:
 
     @property
     def units(self) -> set[str]:
-        """The ids of the units that its states show."""
-        return {fact.unit for state in self.states for fact in state.facts}
+        """The ids of the units that its states show or rest on."""
+        return {unit for state in self.states for unit in state.units}
 
     def undermined(self, gone: Gone) -> Goal:
         """Return the goal without quotes, bindings and answers from what is gone."""

@@ -136,7 +136,9 @@ class TraceFolder:
         return [id_ for id_, trace in self._whole(keys) if trace is None or _is_about(trace, keys)]
 
     def remove(self, id_: str) -> None:
-        """Delete a trace."""
+        """Delete a trace; an id of another form, as an imported goal may have, names none."""
+        if not _ID.fullmatch(id_):
+            return
         with reporting(self.path):
             self._file(id_).unlink(missing_ok=True)
         self._written(f"trace {id_}, removed")

@@ -17,11 +17,14 @@ from goalmem_cli.cli.serving.watching import Watched
 from goalmem_cli.config import given_settings
 from goalmem_cli.errors import ModelError
 from goalmem_cli.library.forgetting import forget
+from goalmem_cli.library.hearing import Logged
+from goalmem_cli.library.memory import Memory
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import Request
 from goalmem_cli.render.console import Screen
 from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.privacy import GOALS
+from goalmem_cli.store.traces import TraceFolder
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.backbones.test_mem0 import says
@@ -201,6 +204,55 @@ def test_forgetting_leaves_the_goal_of_somebody_who_said_the_same(either: Goalme
     assert either("goals", "check", factories=scripted()).code == 0
     assert "1 goal that quotes it" in either("forget", "--speaker", "Ben", "--yes").out
     assert "-> undermined" in either("goals").out
+
+
+@pytest.mark.parametrize("words", [("goals", "add", WHERE), ("ask", WHERE, "--keep", "home")])
+def test_what_is_forgotten_while_a_goal_is_proved_is_kept_nowhere(
+    either: Goalmem, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """And the command does not wait for a lock that it holds itself."""
+    read(either, "talk.json", LEEDS, BEN, RENT)
+    read(either, "later.json", YORK, MATCH)
+    outcomes: list[Outcome] = []
+
+    def reply(request: Request) -> str:
+        outcomes.append(either("forget", "later", "--yes"))
+        return living("back in York", "York", HOME, request)
+
+    outcome = either(*words, factories=model(reply))
+    assert ("in use" in outcome.err, outcomes[0].code) == (False, 0)
+    files = [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    assert not [path for path in files if b"back in York" in path.read_bytes()]
+
+
+def test_what_is_forgotten_before_a_touched_goal_is_checked_is_kept_nowhere(goalmem: Goalmem, tmp_path: Path) -> None:
+    """The check begins with turns that were found for all goals, some time ago."""
+    read(goalmem, "talk.json", LEEDS, BEN, RENT)
+    goalmem("goals", "add", WHERE, "--name", "home", factories=lives("moved to Leeds", "Leeds"))
+    read(goalmem, "later.json", YORK, MATCH)
+    settings = given_settings({"store": str(tmp_path / "store"), "rules": False})
+    with Memory(settings, lives("back in York", "York"), Logged()) as memory:
+        ((goal, touch),) = memory.goals.touched()
+        goalmem("forget", "later", "--yes")
+        database = tmp_path / "store" / "memory.duckdb"
+        os.utime(database, (database.stat().st_mtime - 60,) * 2)  # the state of a file counts after two seconds
+        memory.goals.check(goal, touch)
+    files = [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    assert not [path for path in files if b"back in York" in path.read_bytes()]
+
+
+def test_the_traces_of_an_imported_goal_name_no_file(home: Goalmem, tmp_path: Path) -> None:
+    """What an export says of traces is another memory's; an id that is none deletes nothing."""
+    (victim := tmp_path / "victim.json").write_text("kept", "utf-8")
+    home("stores", "export", "--out", "all.jsonl")
+    content = Path("all.jsonl").read_text("utf-8")
+    forged = re.sub(r'"((?:last_)?traces)": \["[^"]*"\]', f'"\\1": ["{victim.with_suffix("")}"]', content)
+    assert "victim" in forged
+    Path("all.jsonl").write_text(forged, "utf-8")
+    home("ingest", "all.jsonl", "--store", "other")
+    home("goals", "check", "--all", "--store", "other", factories=lives("moved to Leeds", "Leeds"))
+    TraceFolder(tmp_path / "other" / "traces").remove(str(victim.with_suffix("")))
+    assert victim.read_text("utf-8") == "kept"
 
 
 def test_forgetting_may_take_the_goal_too(home: Goalmem) -> None:

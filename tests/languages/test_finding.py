@@ -43,7 +43,8 @@ QUESTIONS = {
     "Quel âge a le fils de Marie ?": "fr", "Onde mora a Ana?": "pt", "War Tante Gerti beim Fest dabei?": "de",
     "Geht Max ins Gymnasium?": "de", "¿Habla Pablo inglés?": "es", "Nadia habite-t-elle encore à Marseille ?": "fr",
     "Como se chama o cachorro de Jordana?": "pt", "A Rita já casou?": "pt", "WO WOHNT JONAS?": "de", "小雨搬到哪里了？": "zh",
-    "Waar woont Jan?": "nl", "Heeft Jan een hond?": "nl", "小雨？": "zh", "ユキはどこに住んでいますか？": "ja", "Quando la Giulia si è trasferita a Bologna?": "it", "Где живёт Маша?": "ru",
+    "Waar woont Jan?": "nl", "Heeft Jan een hond?": "nl", "Is de hond ziek?": "nl", "In che anno è nato Luca?": "it",
+    "Do kogo dzwonił Marek?": "pl", "小雨？": "zh", "ユキはどこに住んでいますか？": "ja", "Quando la Giulia si è trasferita a Bologna?": "it", "Где живёт Маша?": "ru",
     "أين يعيش أحمد؟": "ar",
 }  # fmt: skip
 

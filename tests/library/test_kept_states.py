@@ -98,19 +98,30 @@ def test_forgetting_what_a_proof_only_saw_leaves_the_answer(kept: Kept) -> None:
 def test_a_goal_of_another_memory_brings_back_no_turn_beside_its_facts(
     kept: Kept, case: dict[str, Any], tmp_path: Path
 ) -> None:
-    """Its answer stays, since the turn that it rests on is here; where all is here, it stays whole."""
-    text, goal = "I bought a Saab in Ghent.", kept(dict(case)).goals.folder.get("goal")
+    """Its answer stays, since what it rests on is here."""
+    text, state = "I bought a Saab in Ghent.", (goal := kept(dict(case)).goals.folder.get("goal")).state
     assert text in str(goal)
-    for name, forgets in (("whole", False), ("other", True)):
-        with opened(tmp_path / name, factories=faked(ScriptedModel(()), HashEmbedder())) as other:
-            other.kept.add_all([chat("c", [LINES])])
-            if forgets:
-                (turn,) = [turn for turn in other.turns("c") if turn.text == text]
-                forget(other.kept, Selection(content_keys=frozenset({turn.content_key})))
-            assert adopt(other.kept, [goal.document()]) == 1
-            (file,) = (other.kept.path / "goals").glob("*.json")
-            assert (text in file.read_text("utf-8")) is not forgets
-            assert other.goals.folder.get("goal").state.answer == goal.state.answer
+    with opened(tmp_path / "other", factories=faked(ScriptedModel(()), HashEmbedder())) as other:
+        other.kept.add_all([chat("c", [LINES])])
+        (turn,) = [turn for turn in other.turns("c") if turn.text == text]
+        forget(other.kept, Selection(content_keys=frozenset({turn.content_key})))
+        assert adopt(other.kept, [goal.document()]) == 1
+        (file,) = (other.kept.path / "goals").glob("*.json")
+        assert text not in file.read_text("utf-8")
+        adopted = other.goals.folder.get("goal").state
+        assert (adopted.answer, adopted.traces) == (state.answer, ())
+
+
+@pytest.mark.parametrize("case", [SINGLE, UNKNOWN, TWO])
+def test_a_goal_stays_as_it_is_where_all_its_turns_are(kept: Kept, case: dict[str, Any], tmp_path: Path) -> None:
+    """Its status and its answer, and each fact but for the turns beside it."""
+    state = (goal := kept(dict(case)).goals.folder.get("goal")).state
+    with opened(tmp_path / "other", factories=faked(ScriptedModel(()), HashEmbedder())) as other:
+        other.kept.add_all([chat("c", [LINES])])
+        assert adopt(other.kept, [goal.document()]) == 1
+        adopted = other.goals.folder.get("goal").state
+        assert (adopted.status, adopted.answer, adopted.watches) == (state.status, state.answer, state.watches)
+        assert [fact.text for fact in adopted.facts] == [fact.text for fact in state.facts]
 
 
 def test_an_unknown_goal_stands_unless_a_near_turn_is_forgotten(kept: Kept) -> None:

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goalmem_cli.records import content_hash
 from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.privacy import GOALS
 
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
 def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
     """Keep the goals of these JSON objects, except where the memory has a goal of that name; return how many.
 
-    What rests on turns that the memory does not have, as it has forgotten them, is taken out. So are turns beside a
-    fact that the memory does not have beside it. Malformed documents are passed over.
+    What rests on turns that the memory does not have, as it has forgotten them, is taken out. So are all turns beside
+    facts: these have no ids, by which it could be seen that they are forgotten. Malformed documents are passed over.
 
     Raises:
         StoreError: the goals cannot be written.
@@ -37,20 +36,14 @@ def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
         return 0
     shown = {unit for goal in new for unit in goal.units}
     with memory.reading() as reader:
-        there = reader.hits(list(shown))
-    beside = {
-        content_hash(text)
-        for fact in (fact for goal in new for state in goal.states for fact in state.facts)
-        for neighbour in ((*fact.before, *fact.after) if fact.unit in there else ())
-        if (text := neighbour[1]) not in {unit.text for unit in there[fact.unit].beside}
-    }
-    gone = Gone((shown - there.keys()) | beside, there.keys())
+        lost = Gone(shown - reader.hits(list(shown)).keys())
     with memory.keeping() as written:
         for goal in {goal.name: goal for goal in new}.values():
-            GoalFolder(folder.path, written).save(_behind(goal.undermined(gone)))
+            GoalFolder(folder.path, written).save(_adopted(goal.undermined(lost)))
     return len({goal.name for goal in new})
 
 
-def _behind(goal: Goal) -> Goal:
-    """Return the goal as possibly out of date, since generations of two memories cannot be compared."""
-    return replace(goal, states=tuple(replace(state, generation=-1) for state in goal.states))
+def _adopted(goal: Goal) -> Goal:
+    """Return the goal as possibly out of date, without neighbours, and without the ids of another memory's traces."""
+    states = (replace(each.without_neighbours(), generation=-1, traces=(), last_traces=()) for each in goal.states)
+    return replace(goal, states=tuple(states))

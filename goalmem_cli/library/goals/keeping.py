@@ -310,14 +310,15 @@ class Goals:
         `forget` deletes rows first and changes goals afterwards, so it may have missed this state. If the memory is not
         of that `generation` any more, the state loses neighbouring turns too, which may have been forgotten.
         """
-        shown, is_changed = {fact.unit for fact in goal.state.facts}, self.generation != generation
-        lost = shown - self._stored(shown).keys()
+        shown, is_changed = goal.state.units, self.generation != generation
+        there = self._stored(shown).keys()  # before the memory is locked for writing
+        lost = shown - there
         if lost or is_changed:
             with self._parts.kept.keeping() as written:
                 folder = self._own(written)
                 if is_changed and folder.has(goal):
                     folder.save(replace(goal, states=(*goal.states[:-1], goal.state.without_neighbours())))
-                folder.undermine(lost, self._stored)
+                folder.undermine(lost, lambda _: there)
 
 
 def refuse_hidden(asked: Question) -> None:

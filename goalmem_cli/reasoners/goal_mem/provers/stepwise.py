@@ -48,17 +48,18 @@ if TYPE_CHECKING:
 
 
 STEPS = ("decompose", "read")
-READINGS = 8
+READINGS = 7
 """The most readings of the question itself: two at first (few facts, then more), two more without turns that were
-replaced later, two more without a turn that says "never", one after its steps, one from more facts."""
-_NEVER = re.compile(r"\bnever\b(?! mind)", re.IGNORECASE)
+replaced later, one more without an "I have never", one after its steps, one from more facts."""
+_NEVER = re.compile(r"(?:\b(?:have|has)|['’](?:ve|s))(?: \w+ly| just| still)? never\b(?! again)", re.IGNORECASE)
+"""An English denial of all that was, so that time does not decide between it and a yes."""
 _VAGUE = re.compile(r"(?:about|less|more|at least|at most|up to)\b|.* to ")
 
 
 class Stepwise:
     """Reads the question, the steps of a plan, and the question again. The engine checks each reading like any claim.
 
-    A question takes at most 1 + 8 + (D + 1) model calls for maximum depth D: the plan, the readings of the question,
+    A question takes at most 1 + 7 + (D + 1) model calls for maximum depth D: the plan, the readings of the question,
     and the rounds for the steps. It takes twice that if every reply needs its retry.
     """
 
@@ -78,7 +79,7 @@ class Stepwise:
         """Read the question. If that is unsure, plan, read the plan's steps, and read the question again.
 
         If the value read was replaced later, the question is first read again without the turns that gave it. If the
-        answer is no by a turn that says "never", and surely yes without that turn, the two are in conflict. The last
+        answer is no by an "I have never", and surely yes without that turn, the two are in conflict. The last
         readings use the facts that the steps found, or more of the question's own. A given `plan` is not asked for.
         """
         asked = plan_asked(search.question)
@@ -116,8 +117,8 @@ class Stepwise:
         return first, replaced
 
     def _is_torn(self, search: SearchRun, asked: Plan, first: Ended, replaced: frozenset[str]) -> bool:
-        """Say whether facts say yes where the first reading says no by a turn that says "never"."""
-        denied = _denied_in(first)
+        """Say whether facts say yes where the first reading says no by an "I have never"."""
+        denied = None if asked.is_current else _denied_in(first)
         if denied is None:
             return False
         claim, units = denied
@@ -164,11 +165,14 @@ class Stepwise:
             units = min(limits.budget + shown.units, count)
             tokens = min(max(tokens, limits.read_tokens), limits.max_fact_tokens)
             fitted = replace(fitted, rounds=((count,),))
+        if denial is not None:
+            fitted = replace(fitted, rounds=(fitted.rounds[-1][-1:],))
         seen = pool.shown if after is not None else None
         proposer = GoalReading(self._model, self._prompts, fitted, seen, without, denial)
         queries = (search.question.text, *beside)
         own = pool.within(units, tokens, self.spending.within(0))
-        return Task(0, proposer, own, 0, asked, queries, planned=tuple(map(str, asked.subgoals)))
+        planned = () if denial is not None else tuple(map(str, asked.subgoals))  # the answer is not read there
+        return Task(0, proposer, own, 0, asked, queries, planned=planned)
 
     def _steps(self, search: SearchRun, plan: Plan, first: Ended, begun: Begun | None) -> Task:
         shown = first.task.pool.shown
@@ -204,13 +208,13 @@ def _replaced_in(read: Ended) -> frozenset[str]:
 
 
 def _denied_in(read: Ended) -> tuple[Claim, frozenset[str]] | None:
-    """Return the claim of a reading that the answer is no, and its units, if one of these says "never" (English)."""
+    """Return the claim that the answer is no, and the units that it rests on, if a cited turn says "have never"."""
     facts = read.task.pool.every_fact
     for item in read.state.contradicted if read.is_proved and read.state is not None else ():
-        cited = [facts[number] for number in item.facts]
-        if any(_NEVER.search(fact.text) for fact in cited):
-            claim = Claim(0, item.facts, verdict=Verdict.CONTRADICTED, grounding_certainty=item.grounding_certainty)
-            return claim, frozenset(fact.unit for fact in cited)
+        denying = [number for number in item.facts if _NEVER.search(facts[number].text)]
+        if denying:
+            claim = Claim(0, tuple(denying), verdict=Verdict.CONTRADICTED, grounding_certainty=item.grounding_certainty)
+            return claim, frozenset(facts[number].unit for number in denying)
     return None
 
 
