@@ -74,8 +74,8 @@ def test_never_is_held_against_what_else_was_said(tmp_path: Path) -> None:
         ended[case["in_conflict"]].append("in conflict" if trace.conflict else trace.answer or "unknown")
 
     print(ended)  # noqa: T201
-    assert ended[True].count("in conflict") >= 6
-    assert ended[False].count("no") >= 9
+    assert ended[True].count("in conflict") >= 4
+    assert ended[False].count("no") >= 10
 
 
 def test_a_structured_index(tmp_path: Path) -> None:
