@@ -231,7 +231,7 @@ def test_what_is_forgotten_before_a_touched_goal_is_checked_is_kept_nowhere(goal
     goalmem("goals", "add", WHERE, "--name", "home", factories=lives("moved to Leeds", "Leeds"))
     read(goalmem, "later.json", YORK, MATCH)
     settings = given_settings({"store": str(tmp_path / "store"), "rules": False})
-    with Memory(settings, lives("back in York", "York"), Logged()) as memory:
+    with Memory(settings, lives("moved to Leeds", "Leeds"), Logged()) as memory:
         ((goal, touch),) = memory.goals.touched()
         goalmem("forget", "later", "--yes")
         database = tmp_path / "store" / "memory.duckdb"

@@ -62,7 +62,10 @@ def test_the_golden_thirty(store: Path) -> None:
 
 
 def test_never_is_held_against_what_else_was_said(tmp_path: Path) -> None:
-    """Of chats by an author who did not know the code: in 12 "never" stands, in 12 the same person says otherwise."""
+    """Of 24 chats by an author who did not know the code, "never" stands in 12; in 12 the same person says otherwise.
+
+    The limits are what was measured once. "I never drink coffee" is not meant: only "have never" is read again.
+    """
     ended = dict[bool, list[str]]({True: [], False: []})
     for number, case in enumerate(json.loads(NEVER.read_text("utf-8"))):
         with goalmem_cli.open(tmp_path / str(number), model=MODEL) as memory:

@@ -66,7 +66,7 @@ def test_a_backup_as_golden() -> None:
 def test_a_document_that_defines_entities_or_attributes_is_refused(definition: str) -> None:
     """Nothing is expanded or fetched, whether it is used or not: a small file could fill the memory."""
     data = f"{HEAD}{definition}\n<smses>{sms('&a;')}</smses>".encode()
-    check_refused(lambda one: read_bytes(one, "a.xml"), data, "line 3", "defines an entity or attribute")
+    check_refused(lambda one: read_bytes(one, "a.xml"), data, "line 3", "defines an entity or attributes")
 
 
 def test_what_came_before_a_break_is_kept() -> None:

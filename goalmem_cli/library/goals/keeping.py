@@ -163,8 +163,11 @@ class Goals:
         from goalmem_cli.wiring import open_traces
 
         before, began = goal.state, _now()
-        touch = touch or Touch(ASKED_ANEW, subgoals=frozenset(each.subgoal for each in before.watches))
         asked, generation = question_of(goal), self.generation
+        if touch is not None and touch.generation != generation:  # what it found may be forgotten
+            again = touch_of(goal, asked, self._parts.kept, self._ranked(), generation)
+            touch = again or replace(touch, new=())
+        touch = touch or Touch(ASKED_ANEW, subgoals=frozenset(each.subgoal for each in before.watches))
         there = self._stored({fact.unit for fact in before.facts})
         try:
             tries = self._tried(goal, asked, touch, there, (observer, loaded))
@@ -310,7 +313,7 @@ class Goals:
         `forget` deletes rows first and changes goals afterwards, so it may have missed this state. If the memory is not
         of that `generation` any more, the state loses neighbouring turns too, which may have been forgotten.
         """
-        shown, is_changed = goal.state.units, self.generation != generation
+        shown, is_changed = {fact.unit for fact in goal.state.facts}, self.generation != generation
         there = self._stored(shown).keys()  # before the memory is locked for writing
         lost = shown - there
         if lost or is_changed:

@@ -115,13 +115,15 @@ GONE, OUTDATED, NEW = "a cited turn is gone or changed", "a later turn changes a
 class Touch:
     """Why a goal may have changed: the reason, the new hits, and the numbers of the subgoals to prove again.
 
-    `replaced` are the cited units of a structured backbone that it has replaced since.
+    `replaced` are the cited units of a structured backbone that it has replaced since. `generation` is the memory's
+    number of changes when the hits were read.
     """
 
     why: str
     new: tuple[Hit, ...] = ()
     subgoals: frozenset[int] = frozenset()
     replaced: frozenset[str] = frozenset()
+    generation: int = -1
 
 
 def watches_of(trace: Trace, question: Question, backbone: Backbone, others: Sequence[Watch] = ()) -> tuple[Watch, ...]:
@@ -191,7 +193,7 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
     """
     state = goal.state
     if state.status is GoalStatus.UNDERMINED:
-        return Touch(FORGOTTEN)
+        return Touch(FORGOTTEN, generation=generation)
     if state.generation == generation:
         return None
     known = _known(goal)
@@ -210,7 +212,8 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
     found.replaced(by, replacing, cited)
     found.look(state.watches, question, backbone, behind)
     found.outdated([*there.values(), *turns.values()], told | cited)
-    return found.touch({watch.subgoal for watch in state.watches})
+    touch = found.touch({watch.subgoal for watch in state.watches})
+    return None if touch is None else replace(touch, generation=generation)
 
 
 def with_replacing(watches: Sequence[Watch], kept: KeptMemory) -> tuple[Watch, ...]:

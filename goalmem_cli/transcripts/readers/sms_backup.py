@@ -112,7 +112,7 @@ class _Backup:
             self._open = None
 
     def _refuse(self, name: str, *_told: object) -> None:
-        place, reason = f"line {self._parser.CurrentLineNumber}", f"defines an entity or attribute ({name[:40]!r})"
+        place, reason = f"line {self._parser.CurrentLineNumber}", f"defines an entity or attributes ({name[:40]!r})"
         raise self._source.error(place, reason, "no backup does; take the definition out of the file")
 
     def _take(self, element: _Element) -> None:

@@ -51,8 +51,8 @@ STEPS = ("decompose", "read")
 READINGS = 7
 """The most readings of the question itself: two at first (few facts, then more), two more without turns that were
 replaced later, one more without an "I have never", one after its steps, one from more facts."""
-_NEVER = re.compile(r"(?:\b(?:have|has)|['’](?:ve|s))(?: \w+ly| just| still)? never\b(?! again)", re.IGNORECASE)
-"""An English denial of all that was, so that time does not decide between it and a yes."""
+_NEVER = re.compile(r"(?:\b(?:have|has)|['’]ve)(?: \w+ly| just| still)? never\b(?! again)", re.IGNORECASE)
+"""An English "have never" denies all that was before. A yes of later is shown as a conflict too: the user decides."""
 _VAGUE = re.compile(r"(?:about|less|more|at least|at most|up to)\b|.* to ")
 
 
@@ -171,7 +171,7 @@ class Stepwise:
         proposer = GoalReading(self._model, self._prompts, fitted, seen, without, denial)
         queries = (search.question.text, *beside)
         own = pool.within(units, tokens, self.spending.within(0))
-        planned = () if denial is not None else tuple(map(str, asked.subgoals))  # the answer is not read there
+        planned = () if denial is not None else tuple(map(str, asked.subgoals))  # `certainty.py` counts readings by it
         return Task(0, proposer, own, 0, asked, queries, planned=planned)
 
     def _steps(self, search: SearchRun, plan: Plan, first: Ended, begun: Begun | None) -> Task:
