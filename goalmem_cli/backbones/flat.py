@@ -89,7 +89,7 @@ def _ranked(reader: OpenMemory, recipe: Recipe, query: Query, k: int) -> list[Hi
     weights = {ranking.value: weight for ranking, weight in recipe.items()}
     order = NamedTimes(reader, query).fuse(lists, weights) if len(recipe) > 1 else fuse(lists, weights)
     hits = _hits(reader, order, k)
-    return list(islice(hits, k)) if _is_plain(recipe) else up_to(hits, k)
+    return list(islice(hits, min(k, len(order)))) if _is_plain(recipe) else up_to(hits, k)
 
 
 def _hits(reader: OpenMemory, order: Sequence[Fused], k: int) -> Iterator[Hit]:
