@@ -295,7 +295,10 @@ class Engine:
             logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # goalmem reports errors itself
             is_embedded = self._address.path is not None
             token, database = ("", "") if is_embedded else (self._token, self._address.database)
-            self._client = MilvusClient(uri, token=token, db_name=database, timeout=self._patience, grpc_options=_CALM)
+            self._client = MilvusClient(
+                uri, token=token, db_name=database, timeout=self._patience, grpc_options=_CALM,
+                dedicated=uri.startswith("https"),  # pymilvus would share an open connection in the clear
+            )  # fmt: skip
             self._uri = uri
         return self._client
 

@@ -110,8 +110,11 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(certified: tuple[Path,
 
 
 def test_an_encrypted_address_is_not_spoken_to_in_the_clear(server: Server, tmp_path: Path) -> None:
-    """A server without TLS behind `milvus+https` gets nothing."""
+    """A server without TLS behind `milvus+https` gets nothing, also where a connection in the clear is open."""
     port = server.address.split(":")[-1]
+    plain = opened(f"milvus+http://127.0.0.1:{port}", tmp_path)
+    plain.add_turns(TURNS[:1])
+    server.engine.calls.clear()
     with pytest.raises(StoreError):
         opened(f"milvus+https://127.0.0.1:{port}", tmp_path, patience=1).add_turns(TURNS)
     assert server.engine.calls == []
