@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 LONGEST_HELD = 5.0
-"""The most seconds that a memory which `is_brief` stays open while a model is loaded: some are made of parts first."""
+"""The most seconds that an `is_brief` memory stays open while a model loads; some are first joined from parts."""
 
 
 class Words(TypedDict, total=False):
@@ -91,7 +91,7 @@ class Found:
 
 
 class _Closing:
-    """A model that closes what is open before it replies, as others may write while it works."""
+    """A model that closes the store before it replies, as others may write while it works."""
 
     def __init__(self, opened: ExitStack, model: LanguageModel) -> None:
         self._opened = opened
@@ -165,7 +165,7 @@ class Memory:
         with ExitStack() as opening:
             kept = open_store(settings, factories, listener.note, opening if is_brief else None)
             self._opened = opening.pop_all()
-        self._own = DeferredModel(self._load_briefly if is_brief else self._load)
+        self._own = DeferredModel(self._load_with_store_open if is_brief else self._load)
         self._parts = Parts(settings, factories, listener, kept, model or self._own, names or Names())
         self.last_trace: str | None = None
         """The id of the trace that the last `ask` saved; None before that, or if it could not be saved."""
@@ -192,7 +192,7 @@ class Memory:
         parts.listener.detail(f"model {loaded.name}, {loaded.profile} prompts, {loaded.context} tokens of context")
         return loaded
 
-    def _load_briefly(self) -> LoadedModel:
+    def _load_with_store_open(self) -> LoadedModel:
         """Load the model while the store is open, but not for long, and close the store when the model is called."""
         late = Timer(LONGEST_HELD, self._opened.close)
         late.start()

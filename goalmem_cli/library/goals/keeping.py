@@ -164,10 +164,7 @@ class Goals:
 
         before, began = goal.state, _now()
         asked, generation = question_of(goal), self.generation
-        if touch is not None and touch.generation != generation:  # what it found may be forgotten
-            again = touch_of(goal, asked, self._parts.kept, self._ranked(), generation)
-            touch = again or replace(touch, new=())
-        touch = touch or Touch(ASKED_ANEW, subgoals=frozenset(each.subgoal for each in before.watches))
+        touch = self._up_to_date(goal, asked, touch, generation)
         there = self._stored({fact.unit for fact in before.facts})
         try:
             tries = self._tried(goal, asked, touch, there, (observer, loaded))
@@ -205,6 +202,18 @@ class Goals:
             self._own(written).remove(name)
 
     # How it proves
+
+    def _up_to_date(self, goal: Goal, asked: Question, touch: Touch | None, generation: int) -> Touch:
+        """Return why the goal is proved again. If the memory has changed since that was found, look again.
+
+        What was found may be forgotten by now.
+        """
+        if touch is None:
+            return Touch(ASKED_ANEW, subgoals=frozenset(each.subgoal for each in goal.state.watches))
+        if touch.generation == generation:
+            return touch
+        again = touch_of(goal, asked, self._parts.kept, self._ranked(), generation)
+        return again or replace(touch, new=())
 
     def _tried(
         self, goal: Goal, asked: Question, touch: Touch, there: dict[str, Hit], watched: _Watched
