@@ -145,7 +145,7 @@ class Earlier:
         return cls(" ".join(real), frozenset().union(*(topic(each) for each in real if not _NO_MORE.search(each))))
 
     def is_ended_by(self, change: Change) -> bool:
-        """Say whether the change makes this out of date."""
+        """Say whether the change makes this earlier text out of date, by the rules that `Change` gives."""
         if _SPEAKER.search(self.text) if change.doer == "he" else change.doer and change.doer not in self.told:
             return False
         shared = change.about & self.told

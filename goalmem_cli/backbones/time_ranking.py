@@ -110,9 +110,10 @@ class NamedTimes:
 
 
 def named_times(query: Query) -> list[Period]:
-    """Return the first times that the query names, relative to when it is asked; an open end is a calendar's end.
+    """Return the first few periods that the query names, such as "last week" before the day when it is asked.
 
-    A query in another language than English is read in that.
+    "Since May" ends, and "before May" begins, with the calendar's last or first day. Times are read in the query's
+    language.
     """
     may_name = MAY_NAME_TIME.search(query.text) is not None
     if not may_name and query.text.count(" ") < _FEWEST_BLANKS:

@@ -79,7 +79,10 @@ class Words:
         return self.code == "zh" and plain.endswith(("吗", "么")) and not plain.endswith(("什么", "怎么"))
 
     def verdict(self, answer: str) -> str:
-        """Return yes, no, likely yes or likely no if the answer begins with it in this language, else ""."""
+        """Return the English verdict (yes, no, likely yes, likely no) that the answer begins with, else "".
+
+        The answer is in this language. If that is written without spaces, the verdict must be the whole answer.
+        """
         said = _plain(answer).strip(" .,!。！、，")
         is_likely = said.startswith(self.likely)
         said = said.removeprefix(self.likely).strip(" ,、，")
@@ -143,7 +146,7 @@ _KNOWN_BY = (*ASKING, "all", "now", "choice", "yes", "no", "i", "you", "others",
 
 
 def own_words(words: Collection[str]) -> dict[str, frozenset[str]]:
-    """Return language code -> those of the words (in small letters) that are a sign of it, where words have blanks."""
+    """Return language code -> those of the words (in small letters) that show it, for languages with spaces."""
     return {code: _known_by(code).intersection(words) for code, each in table().items() if not each.is_spaceless}
 
 

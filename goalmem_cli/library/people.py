@@ -90,7 +90,7 @@ def listed(memory: KeptMemory) -> list[Listed]:
 
 
 def _listed(one: Somebody, stored: Sequence[ConversationSummary]) -> Listed:
-    """Return a person with names, ids, conversations, number of turns and times."""
+    """Return a person's summary, with the number of turns and the first and last time from the stored conversations."""
     voices = set(one.voices)
     spoken = [(each.name, speaker) for each in stored for speaker in each.speakers if speaker.voice in voices]
     times = [speaker.first_said for _, speaker in spoken], [speaker.last_said for _, speaker in spoken]

@@ -215,7 +215,7 @@ def is_only_asking(value: str, facts: Sequence[Remembered], statement: str) -> b
 
 
 def with_owners(answer: str, facts: Sequence[Remembered], question: str, asker: str | None) -> str:
-    """Return the answer with the owner's name for "my", "our" and "your", whose reader is not who said it.
+    """Return the answer with the owner's name for "my", "our" and "your", as its reader is not who said the words.
 
     "My garage" is Mira's if she says it in a cited fact, and "your" garage if Mira asks. "Sister" is "my sister"
     if the facts say so. "Our" is named for family and home alone, since other things may be everybody's. A phrase stays
@@ -269,14 +269,14 @@ def _are_one(asker: str | None, person: str) -> bool:
 
 
 def _owners(whose: str, thing: str, fact: Remembered, question: str) -> Iterable[str]:
-    """Yield whose the thing is, for each place where a fact has it with that word; "" where that is not known."""
+    """Yield the owner of the thing for each place where the fact has both words, as in "my car"; "" if unknown."""
     for found in _OWNED.finditer(fact.text):
         if (found["whose"].casefold(), found["thing"].casefold()) == (whose.casefold(), thing.casefold()):
             yield "" if _is_of_others(found, fact.text) else _owner(found, fact, question)
 
 
 def _is_of_others(found: re.Match[str], text: str) -> bool:
-    """Say whether the words in a text belong to a title, a quote, or another language."""
+    """Say whether the words belong to a title, a quote or reported speech, or the text is not in English."""
     before, behind = text[: found.start()], text[found.end("thing") :]
     is_name = found["thing"].casefold() not in _KIN or re.match(r",? (?:(?:the|of|and|in) )?(?!I\b)[A-Z]", behind)
     is_title = found["whose"][0].isupper() and found["thing"][0].isupper() and bool(is_name)

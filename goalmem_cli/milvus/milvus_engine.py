@@ -101,7 +101,10 @@ class Engine:
     def rows_of(
         self, collection: Collection, field: str, values: Sequence[str] | Sequence[int], fields: Sequence[str]
     ) -> Iterator[Row]:
-        """As `rows`, for the rows whose field is one of the hashes or numbers, which may be many."""
+        """Yield, as `rows` does, the rows whose `field` has one of the `values`; many are queried in batches.
+
+        These are hashes, numbers or fixed ids: quotes in them are not escaped.
+        """
         each = list(dict.fromkeys(f'"{value}"' if isinstance(value, str) else str(value) for value in values))
         for start in range(0, len(each), _KEYS_AT_ONCE):
             yield from self.rows(collection, f"{field} in [{', '.join(each[start : start + _KEYS_AT_ONCE])}]", fields)

@@ -60,7 +60,7 @@ def replace_file(path: Path, content: bytes, written: Written = unwatched, hint:
 
 
 def content_if_there(path: Path) -> bytes | None:
-    """Return a file's bytes, None if there is no such file; raises StoreError if the system refuses to read it."""
+    """Return a file's bytes, None if there is none or it is a folder; raises StoreError if it cannot be read."""
     with reporting(path):
         try:
             return path.read_bytes()
@@ -69,7 +69,7 @@ def content_if_there(path: Path) -> bytes | None:
 
 
 def content_of(path: Path) -> tuple[int, str] | None:
-    """Return a file's size in bytes and the hash of its content, None if there is no such file.
+    """Return a file's size in bytes and the hash of its content, None if there is no file or it is a folder.
 
     Raises:
         StoreError: the system refuses to read it.

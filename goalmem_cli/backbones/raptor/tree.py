@@ -79,10 +79,10 @@ def members_of(node: Unit) -> tuple[str, ...]:
 
 
 def top_down(nodes: Sequence[Unit], scores: Mapping[str, float], most: int) -> list[str]:
-    """Return the ids of the nodes that a search from the top finds, best first.
+    """Return the ids of the nodes, of all layers, that a search from the top finds, best first.
 
-    It starts from nodes without a parent, takes the best `most` of each layer, and goes on to their members. Only nodes
-    in `scores` can be found.
+    It starts from the roots, takes the best `most` of each layer, and goes on to their members. Nodes without a score
+    are left out; a node whose parents are all left out counts as a root.
     """
     below = {
         node.id: [member for member in members_of(node) if member in scores] for node in nodes if node.id in scores

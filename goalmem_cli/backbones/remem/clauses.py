@@ -156,10 +156,10 @@ def _with_times_apart(clauses: Sequence[Clause]) -> list[Clause]:
 
 
 def telling(told: str, clauses: Sequence[Clause]) -> Clause | None:
-    """Return the clause that tells a statement: the one that shares most words with it, first those no other has.
+    """Return the clause that says what a statement says: the one that shares most words with it.
 
-    A clause with a pronoun such as "she" or "it" also claims the shared words of the clause before it. Returns None if
-    no single clause shares most.
+    Words that no other clause shares count first. A clause with a pronoun such as "she" or "it" also claims the shared
+    words of the clause before it. Returns None if several clauses, or none, share most; a single clause is returned.
     """
     if len(clauses) == 1:
         return clauses[0]
@@ -249,7 +249,10 @@ def _without_lead(text: str, start: int, end: int, spoken: Sequence[Expression])
 
 
 def _joined(text: str, pieces: Sequence[_Piece], spoken: Sequence[Expression]) -> list[_Piece]:
-    """Return the pieces, joined if they share subject and tense, unless each has its own time expression."""
+    """Return the pieces, joined if they share the subject and both are past or both future.
+
+    They stay apart if each has its own time expression.
+    """
     kept: list[_Piece] = []
     for piece in pieces:
         if kept and piece.goes_on:

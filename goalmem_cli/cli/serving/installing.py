@@ -152,7 +152,11 @@ def _indent(text: str, at: int) -> str:
 
 
 def _inserted(text: str, bare: str, braces: tuple[int, int], members: list[_Member], member: str) -> str:
-    """Insert a member at the end of an object, after all comments there."""
+    """Return the JSON text with `member` added at the end of the object between the `braces`.
+
+    In an object of several lines it comes after all comments. `bare` is the text with its comments blanked out, and
+    `members` are the members that the object has.
+    """
     at, close = braces
     end = members[-1].end if members else at + 1
     if members and "\n" not in text[at:close]:
@@ -168,7 +172,7 @@ def _inserted(text: str, bare: str, braces: tuple[int, int], members: list[_Memb
 
 
 def _removed(text: str, bare: str, members: list[_Member], index: int) -> str:
-    """Remove a member with one comma, and its line if nothing else is on it."""
+    """Return the JSON text without a member, one comma beside it, and its line if nothing else is on it."""
     _, start, _, end = members[index]
     after = _after_blanks(bare, end)
     if bare[after] == ",":
@@ -186,7 +190,10 @@ def _removed(text: str, bare: str, members: list[_Member], index: int) -> str:
 
 
 def _toml(text: str, table: str, name: str, entry: Entry | None) -> str:
-    """Replace the lines of the entry (its tables up to the last line that is no comment), or append them."""
+    """Return the TOML text with the entry replaced or appended, or removed if it is None.
+
+    The entry's lines are its tables, up to the last line that is neither blank nor a comment.
+    """
     kept: list[str] = []
     loose: list[str] = []
     place, is_own = None, False

@@ -83,7 +83,10 @@ def card(record: Mapping[str, object]) -> str:
 
 
 def _certainty(made: Mapping[str, object]) -> Iterator[str]:
-    """Yield the lines on a calibration: cross-validated on its own questions, and checked on others."""
+    """Yield the card's lines on how certain answers are: the calibration's weights, errors and tables.
+
+    The errors are those of cross-validation (`fitted`) and those on held-out conversations (`checked`).
+    """
     yield "The share of answers with such signs that was right (F1 of 0.5 or more), by a logistic regression with the"
     yield f"weights {', '.join(f'{weight:.2f}' for weight in _list(made['weights']))}."
     for name in ("fitted", "checked"):

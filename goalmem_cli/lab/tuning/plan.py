@@ -96,7 +96,10 @@ def _star(atom: Atom, starred: frozenset[str]) -> Atom:
 
 
 def _goal(plan: GoldPlan, starred: frozenset[str]) -> Atom | None:
-    """Return the goal with its other variables in words; None if it lacks an answer variable."""
+    """Return the goal with "the" and the type in place of each variable that is not an answer variable.
+
+    Variables for lists (`starred`) get their star. None if it lacks an answer variable, or is no valid atom then.
+    """
     goal = _star(parse_atom(plan.goal), starred)
     if not set(plan.answer_variables) <= {variable.name for variable in goal.variables}:
         return None
@@ -114,7 +117,7 @@ def _goal(plan: GoldPlan, starred: frozenset[str]) -> Atom | None:
 
 
 def planning(scene: Scene, lesson: Lesson, book: PromptBook) -> Iterator[Example]:
-    """Yield the decomposition of a question, if a prompt can hold it and the engine would accept it."""
+    """Yield the example of decomposing a question, if a prompt can hold it and the engine would accept it."""
     question, goal = scene.question, lesson.goal
     subgoals = [ground.atom for ground in lesson.subgoals]
     if goal is None or len(subgoals) > MOST_SUBGOALS or not fits([goal, *subgoals]):

@@ -204,9 +204,9 @@ class Goals:
     # How it proves
 
     def _up_to_date(self, goal: Goal, asked: Question, touch: Touch | None, generation: int) -> Touch:
-        """Return why the goal is proved again. If the memory has changed since that was found, look again.
+        """Return why the goal is proved again; without `touch`, every step is.
 
-        What was found may be forgotten by now.
+        If the memory has changed since `touch` was found, it is found anew, as its turns may be forgotten by now.
         """
         if touch is None:
             return Touch(ASKED_ANEW, subgoals=frozenset(each.subgoal for each in goal.state.watches))
@@ -252,9 +252,10 @@ class Goals:
         return tries
 
     def _overlooked(self, goal: Goal, asked: Question, trace: Trace) -> Begun | None:
-        """Return the proof of several steps that was just found, to begin with, and turns that may change it.
+        """Return the proof that was just found, with unseen turns that may change it, as the start of another try.
 
-        These are later than those that a step rests on, and the model did not see them. None if there are none.
+        These turns are later than those that a step cites, and the model was not shown them. None if there are none, or
+        if the proof has no answer or only one step.
         """
         from goalmem_cli.reasoners.goal_mem.kept_proofs import begun_of
         from goalmem_cli.trace import Status

@@ -192,7 +192,7 @@ class Connection:
     def unusable(self, document: object) -> ModelError:
         """Return the error for a JSON reply that is no chat completion.
 
-        It is a `Refusal` with the status that the document names, if it names one.
+        It is a ContextOverflow if the prompt is too long, else a `Refusal`, with the status in the document, if any.
         """
         problem = self._problem_in(document)
         if problem.is_overflow:
@@ -202,7 +202,10 @@ class Connection:
         return Refusal(message, BASE_HINT, problem.status or HTTPStatus.OK, problem)
 
     def _refusal(self, status: int, headers: httpx2.Headers, problem: Problem) -> ModelError:
-        """Return the error for a reply with an error status."""
+        """Return the error for a reply with an error status.
+
+        It is a ModelError about the key, a ContextOverflow if the prompt is too long, or else a `Refusal`.
+        """
         if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             says = f"{self.place} refuses the key" if self._key else f"{self.place} asks for a key"
             return ModelError(f"{says} ({status})", f"set {self._variable} to a key of that server")

@@ -333,7 +333,7 @@ class ProofState:
             self.denials.pop(number, None)
 
     def _promote(self) -> None:
-        """Make an antecedent's bindings certain once the subgoal that it serves is grounded."""
+        """Make an antecedent's bindings certain once the plan's subgoal that it serves, directly or not, is settled."""
         bound = dict(self.substitution.bindings)
         for item in self._antecedents:
             if self.has_settled(self._root_of(item.subgoal)):
@@ -419,7 +419,10 @@ class Sorted:
 
 
 def sort_claims(reply: Proposed, facts: Iterable[str], state: ProofState) -> Sorted:
-    """Return the claims sorted by what to do with them; `facts` are the numbers in view."""
+    """Return a reply's claims sorted into those to judge, those to refuse and those that deny their subgoal.
+
+    Claims that only repeat a settled value are left out. `facts` are the numbers of the facts in view.
+    """
     found, in_view, is_conclusion = Sorted(), set(facts), state.plan.is_conclusion
     said = {claim.subgoal for claim in reply.claims if claim.verdict is Verdict.ENTAILED}
     for claim in reply.claims:
@@ -451,7 +454,11 @@ def _speaks_against(claim: Claim, state: ProofState) -> bool:
 
 
 def _may_be_likely(atom: Atom, reply: Proposed, state: ProofState) -> bool:
-    """Say whether a mere suggestion counts for a subgoal. For a favourite, nothing may be left to retrieve."""
+    """Say whether a mere suggestion counts for a subgoal; never if claims are judged strictly.
+
+    It does if the question asks for a conclusion, or if the subgoal asks for a favourite, the best or the most and the
+    reply retrieves nothing more.
+    """
     words = " ".join(part if isinstance(part, str) else part.type for part in atom.parts)
     is_last = reply.status is not ReplyStatus.LOOK and asks_for_ranking(words)
     return not state.is_strict and (state.plan.is_conclusion or is_last)

@@ -93,7 +93,7 @@ class Adding:
         return [Added(batch[0].name, 0)] if _is_empty(batch[0]) else self._add(batch)
 
     def _catch_up(self) -> bool:
-        """Update the indexes if this has changed anything since; return whether it had."""
+        """Update the indexes if anything was written since their last update; return whether it was."""
         has_changed = self._waiting > 0
         if has_changed:
             catch_up(self._parts)
@@ -187,7 +187,7 @@ class Adding:
             return changes, plan_partings(connection, batch, changes), meta
 
     def _resting(self, fresh: Conversation, said: Conversation) -> Conversation:
-        """Return a conversation of an exported store without what was derived from left-out copies."""
+        """Return `fresh` without what was derived from turns of `said` that it leaves out as copies."""
         if not (said.is_exported or said.derived or said.edges or said.ledger):
             return fresh
         kept = set(fresh.turns)
@@ -361,7 +361,10 @@ def _sources_named(conversation: Conversation) -> set[tuple[str, ...]]:
 
 
 def _marks(conversation: Conversation) -> Iterator[str]:
-    """Yield a hash for each turn that is the same in every window of a chat; without a time it uses the turn before."""
+    """Yield a hash of each turn by which to find the turn in another export of a part of the chat.
+
+    For a turn without a time, it includes the chat's own id and the text before.
+    """
     before: Turn | None = None
     for turn in conversation.turns:
         if turn.said is not None:

@@ -86,7 +86,10 @@ def joined(stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[in
 
 
 def _woven(stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[int | None]) -> list[_Placed]:
-    """Return stored and new turns in their joint order, each with its session and the turn as now told."""
+    """Return the stored and the new turns in their joint order; for shared turns, the incoming text is used.
+
+    `places` has the index of the stored turn for each incoming one, None for a new turn.
+    """
     told = {index: turn for turn, index in zip(incoming, places, strict=True) if index is not None}
     after: dict[int, list[_Placed]] = {}
     for turn, index in _anchors(stored, incoming, places):
@@ -128,7 +131,10 @@ def _anchors(stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[
 
 
 def _next_known(places: Sequence[int | None], end: int) -> list[int]:
-    """Return for each turn of the transcript the index of the next stored turn, `end` if there is none."""
+    """Return for each turn of the transcript the index of the stored turn that it, or the next shared one, equals.
+
+    It is `end` if no shared turn follows.
+    """
     found: list[int] = []
     for index in reversed(places):
         end = end if index is None else index
@@ -156,7 +162,10 @@ def _is_before(one: Turn, other: Turn) -> bool:
 
 
 def _last_said_by(said: Moment, moments: Sequence[Moment | None], floor: int, ceiling: int) -> int:
-    """Return the index of the last turn before the first one later than `said`, `floor` if the next one is later."""
+    """Return the index of the last stored turn with a time before the first one later than `said`.
+
+    Only turns after `floor` and before `ceiling` count; `floor` if there is none.
+    """
     found = floor
     for index in range(floor + 1, ceiling):
         moment = moments[index]
@@ -183,7 +192,7 @@ def _renumbered(order: Sequence[_Placed], numbers: Sequence[int]) -> list[Turn]:
 
 
 def _nearest_sessions(order: Sequence[_Placed]) -> list[int | None]:
-    """Return for each turn the stored session of the nearest stored turn up to it."""
+    """Return for each turn its stored session, or that of the nearest stored turn before it, if any."""
     found: list[int | None] = []
     for placed in order:
         found.append(placed.session if placed.session is not None else found[-1] if found else None)

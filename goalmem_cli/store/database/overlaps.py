@@ -91,7 +91,7 @@ def _candidates_by_time(connection: Connection, transcripts: Mapping[int, Sequen
 
 
 def _undated(connection: Connection, transcripts: Mapping[int, Sequence[Turn]]) -> dict[int, list[Turn]]:
-    """Return the turns with times as they were without one, by place; none if all stored turns have times."""
+    """Return by place the turns that have a time, with that removed; {} if every stored turn has a time."""
     if not connection.rows("SELECT 1 FROM turns WHERE instant IS NULL AND clock IS NULL LIMIT 1"):
         return {}
     dated = {place: [turn for turn in turns if turn.said is not None] for place, turns in transcripts.items()}
@@ -187,7 +187,7 @@ def load_copied_from(connection: Connection, formats: Sequence[str]) -> list[tup
 
 
 def late_beginnings(connection: Connection, names: Sequence[str]) -> dict[tuple[str, str], int]:
-    """Return (format, name) -> first ordinal, for conversations with these names, no own id and no beginning."""
+    """Return (format, name) -> first ordinal, for those named, without an own id, whose beginning is not stored."""
     rows = connection.rows(
         """SELECT format, name, min(ordinal) FROM turns JOIN conversations ON conversation = name
         WHERE conversations.own_id IS NULL AND name IN (SELECT unnest(?::VARCHAR[]))
@@ -256,7 +256,10 @@ _SAID_SOME_TIME = f"""WITH told AS (SELECT * FROM ({_TOLD}) WHERE said IS NULL),
 
 
 def _columns(transcripts: Mapping[int, Sequence[Turn]]) -> dict[str, object]:
-    """Return the turns of the transcripts as columns for DuckDB."""
+    """Return all turns of the transcripts as columns, for the parameters of an SQL query.
+
+    `places` are the keys of the transcripts, and `numbers` count the turns of each from 0.
+    """
     rows = [(place, number, turn) for place, turns in transcripts.items() for number, turn in enumerate(turns)]
     moments = [moment_columns(turn.said) for _, _, turn in rows]
     return {

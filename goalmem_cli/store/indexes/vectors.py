@@ -15,10 +15,10 @@ _SHOWN_LENGTH = 60
 
 
 def sound(rows: Vectors, texts: Sequence[str], embedder: str) -> Vectors:
-    """Return the embedder's vectors of the texts as a contiguous float32 matrix, if every row is sound.
+    """Return the vectors that the embedder made of the texts as a contiguous float32 matrix, once they are checked.
 
     Raises:
-        ModelError: a row is all zero or holds a value that is no finite number, or rows are missing.
+        ModelError: there is not one row per text, or a row is all zero or holds a value that is no finite number.
     """
     with np.errstate(over="ignore"):  # what float32 cannot hold is found below
         matrix = np.ascontiguousarray(rows, dtype=np.float32)

@@ -50,7 +50,7 @@ def hits_among(units: Mapping[str, Unit], ids: Sequence[str], pairs: Pairs) -> d
 
 
 def _hit(unit: Unit, sessions: _Sessions, pairs: Pairs) -> Hit:
-    """Return the unit as a hit with its neighbouring turns and, in a talk of two, its addressee."""
+    """Return the unit as a hit; a turn or passage gets its neighbours and, in a conversation of two, its addressee."""
     if unit.backbone != FLAT:
         return Hit(unit, 0.0)
     near = [

@@ -110,7 +110,8 @@ def _prompt(node: Node) -> Iterator[Message]:
 def _drafts_of_qwen(source: Source) -> Iterator[Draft]:
     """Yield the session of Qwen Code: the events that lead to the last one; others were taken back.
 
-    An event may have several lines. A last line that was cut off is counted.
+    If an event on the way is missing, all are yielded. An event may have several lines. A last line that was cut off is
+    counted.
     """
     draft = Draft()
     told: dict[str, list[Node]] = {}
@@ -127,7 +128,10 @@ def _drafts_of_qwen(source: Source) -> Iterator[Draft]:
 
 
 def _messages_of_event(draft: Draft, lines: list[Node]) -> Iterator[Message]:
-    """Yield what an event says, its text in one message; a prompt that the program wrote itself has a `subtype`."""
+    """Yield an event's texts as one message, and then the answers of tools in it.
+
+    Lines with a `subtype` are left out, as the program wrote them itself; only a user's message in mid-turn is kept.
+    """
     found: list[Message] = []
     for line in lines:
         if line.child("subtype").value not in _SAID or not _is_content(line.child("message")):

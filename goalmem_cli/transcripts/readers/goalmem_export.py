@@ -34,10 +34,10 @@ class GoalmemExportReader:
         return bool(glimpse.lines) and glimpse.lines[0].has("goalmem")
 
     def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the conversations under their stored names.
+        """Yield the conversations under their stored names, a long one in several parts.
 
         Raises:
-            InputError: a line is not what an export has there; the place is the line and the path in it.
+            InputError: the export is empty, or a line does not have the layout; the place is the line and the path.
         """
         # A skipped line could be the one that names the conversation of the next turns, so nothing is skipped here.
         lines = (node_from_text(line, source.file, number) for number, line in source.lines() if line.strip())
@@ -102,7 +102,11 @@ class _Gathering:
         self._characters = 0
 
     def take(self, line: Node) -> bool:
-        """Take one line; return whether enough has come in for a stretch."""
+        """Take one line; return whether enough has come in to yield a part of the conversation.
+
+        Raises:
+            InputError: the line does not have the layout.
+        """
         if line.has("turn"):
             self._turns.append(_turn(line.child("turn"), self._head.name))
             self._characters += len(self._turns[-1].text)
@@ -118,7 +122,9 @@ class _Gathering:
         return size >= STRETCH_TURNS or self._characters >= STRETCH_CHARACTERS
 
     def stretch(self, begun: set[str]) -> Iterator[Conversation]:
-        """Yield what came in since the last stretch, if anything. `begun` are the conversations whose turns came.
+        """Yield the lines since the last part as the next part, if there are any.
+
+        `begun` are the names of the conversations of which turns were yielded; this one's is added.
 
         Raises:
             InputError: what was derived from a conversation's turns comes before them.

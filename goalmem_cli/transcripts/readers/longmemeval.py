@@ -60,8 +60,8 @@ def _messages(turn: PlacedTurn) -> Iterator[Message]:
 def placed_turns(draft: Draft, question: Node) -> Iterator[PlacedTurn]:
     """Yield the turns of a question's haystack, ordered by their sessions' dates. Repairs are counted in the draft.
 
-    A turn's label is `SESSION:NUMBER`; the number is its place in the session as given, from 1. Without a session id
-    there is no label.
+    If not all dates can be compared, the file's order stays. A turn's label is `SESSION:NUMBER`; the number is its
+    place in the session as given, from 1. Without a session id there is no label.
 
     Raises:
         InputError: the question does not have the layout; the place is the path to the value.

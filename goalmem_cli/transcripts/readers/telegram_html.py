@@ -206,7 +206,10 @@ class _Chat:
 
 
 def _stamp(source: Source, found: _Found) -> Stamp | None:
-    """Return the time. Only newer versions write the offset of the computer that exported."""
+    """Return the message's time, None if it has none; raises InputError if it cannot be read.
+
+    Older versions do not write the offset of the computer that exported; then the time has no offset.
+    """
     if not found.said:
         return None
     match = _WHEN.fullmatch(found.said)

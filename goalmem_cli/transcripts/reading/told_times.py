@@ -99,7 +99,7 @@ def by_its_clock(moment: datetime) -> datetime:
 
 
 def in_utc_alone(stamp: Stamp | None) -> Stamp | None:
-    """Return a time of a format that writes all its times in UTC: there +00:00 is not the offset of a clock."""
+    """Return the time with `datetime.UTC` for a written +00:00, for formats that write all times in UTC."""
     if stamp is None or stamp.moment.tzinfo is not _CLOCK_IN_UTC:
         return stamp
     return replace(stamp, moment=stamp.moment.replace(tzinfo=UTC))
@@ -178,7 +178,7 @@ def stamp_from_day_first(text: str) -> Stamp | None:
 
 
 def stamp_from_epoch(number: float) -> Stamp:
-    """Return the time, in UTC, of a number of seconds since 1970, or of milliseconds, microseconds or nanoseconds.
+    """Return the time, in UTC, of a number of seconds, milli-, micro- or nanoseconds since 1970, by its size.
 
     Raises:
         ValueError: the number is not finite, or outside the years that a time can have.
@@ -206,7 +206,7 @@ def _stamp_from_match(match: re.Match[str]) -> Stamp:
 
 
 def _clock(match: re.Match[str]) -> time:
-    """Return the time of day of a match; 24:00 is 0:00, and a half is ignored on clocks of 24 hours."""
+    """Return the time of day of a match; 24:00 is 0:00, and am or pm is ignored after an hour above 12."""
     hour = int(match["hour"]) if int(match["hour"]) != _HOURS else 0
     if match["half"] is not None and hour <= _NOON:  # some programs write a half beside a clock of 24 hours
         hour = hour % _NOON + (_NOON if match["half"].lower() == "p" else 0)

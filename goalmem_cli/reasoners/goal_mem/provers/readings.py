@@ -92,7 +92,7 @@ def as_shown(shown: Shown, view: Collection[Fact]) -> list[Fact]:
 
 
 def told_of_another(standing: Round, state: ProofState) -> dict[int, str]:
-    """Return the active subgoals with the answer, each with a reason, if the question seems to name the wrong person.
+    """Return a reason for each active subgoal with the answer variable, if the question seems to name a wrong person.
 
     Empty if the named person's own turns are the likeliest evidence, or if a time is asked for.
     """
@@ -163,9 +163,11 @@ def stating(answer: str, facts: Sequence[Fact]) -> list[Fact]:
 def fitting(
     claims: Sequence[Claim], standing: Round, state: ProofState, *, is_trusted: bool = False
 ) -> tuple[tuple[Claim, ...], dict[int, str]]:
-    """Return the claims that say something new about the right person, and for other subgoals why theirs do not.
+    """Return the claims that pass the checks, and for each subgoal why its first refused claim does not.
 
-    If the claims are `is_trusted`, the facts need not be about the person whom the statement names.
+    The cited facts must be about the person whom the statement names, unless the claims are `is_trusted`. The values
+    must be what is asked for. Values that the facts only address are removed. Claims that add nothing to the statement
+    are left out without a reason.
     """
     in_view = standing.pool.shown.facts
     people, facts = speakers(in_view), standing.pool.facts
@@ -252,14 +254,14 @@ class GoalReading:
         return Reply(read if self._denial is None else self._beside(self._denial, read), usage)
 
     def _beside(self, denial: Claim, read: Proposed) -> Proposed:
-        """Return the denial and the sure "yes" that was read without its facts, or no claim."""
+        """Return the "yes" read without the facts of the denial, and the denial; no claim if the "yes" is not sure."""
         yes = [claim for claim in read.claims if not claim.is_contradiction]
         is_sure = any((claim.grounding_certainty or 0.0) >= self._fitted.sure for claim in yes)
         return replace(read, claims=(*yes, denial)) if is_sure else Proposed(read.plan, reasons={0: UNREAD})
 
 
 class Floor:
-    """Proposes an answer read from the facts in view, as `direct` reads: the floor under replies without a proof."""
+    """Proposes an answer read from the facts in view, as `direct` reads: used if other replies give no proof."""
 
     after_reply = AfterReply()
 
