@@ -129,6 +129,23 @@ def is_scaled(value: str, fact: Remembered) -> bool:
     return False
 
 
+def working_of(value: str, facts: Sequence[Remembered]) -> str:
+    """Return how two numbers of the facts give the value: ``55 - 48`` for "£7"; "" if they do not.
+
+    They give it by addition, subtraction or multiplication, without rounding. The value has one number and is no date.
+    """
+    wanted = numbers(value_in_english(value))
+    if len(wanted) != 1 or dates_in(value):
+        return ""
+    told = {number for fact in facts for number in _numbers(fact.text)} - {0.0}
+    for low, high in combinations(sorted(told), 2):
+        results = {"-": high - low, "+": high + low, **({} if low == 1 else {"*": high * low})}
+        sign = next((sign for sign, result in results.items() if isclose(wanted[0], result)), "")
+        if sign:
+            return f"{high:g} {sign} {low:g}"
+    return ""
+
+
 def _numbers(text: str) -> tuple[float, ...]:
     """Return the numbers in the text, also those in the words or with the marks of another language."""
     told = plain_numerals(numbers_in_english(text))

@@ -331,6 +331,36 @@ def test_among_several_people_you_is_who_spoke_before() -> None:
     assert other.status is Status.UNKNOWN
 
 
+@pytest.mark.parametrize(
+    ("cited", "answer", "working"),
+    [
+        (("rent",), "7 pounds", "7 pounds = 55 - 48"),
+        (("tiles", "each"), "36 pounds", "36 pounds = 12 * 3"),
+        (("rent",), "9 pounds", ""),
+        (("rent",), "7 euros", ""),
+        (("tiles",), "7 pounds", ""),
+    ],
+    ids=["a difference", "a product of two facts", "no result", "another unit", "of facts that are not cited"],
+)
+def test_a_number_may_be_worked_out_from_the_cited_facts(cited: tuple[str, ...], answer: str, working: str) -> None:
+    """No turn says how much more the rent is, but two of its numbers do; the proof shows the working."""
+    turns = chat(
+        "Ana: The rent of my plot goes up from 48 to 55 pounds.",
+        "Ana: I need 12 tiles for the path on my plot.",
+        "Ana: Tiles like mine are 3 pounds each.",
+    )
+    trace, _ = run(read(answer, *cited), "How many pounds is it for Ana?", turns, fitted=Fitted(), is_strict=True)
+
+    assert trace.answer == (answer if working else None)
+    if working:
+        (item,) = trace.attempts[0].steps[0].grounded
+        assert working in item.notes and set(texts(trace)) == {
+            turn.text for turn in turns if any(w in turn.text for w in cited)
+        }
+    else:
+        assert "do not state what was read" in why(trace)
+
+
 def test_an_answer_of_two_facts_rests_on_both() -> None:
     """A list that no single turn says is proved by those that together do, also where nothing may be inferred."""
     for is_strict in (False, True):

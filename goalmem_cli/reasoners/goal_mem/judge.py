@@ -7,7 +7,7 @@ strictness, and the substitution that they agree on. The order in which they wer
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -29,7 +29,7 @@ from goalmem_cli.logic.moments import is_later
 from goalmem_cli.logic.normal import as_pair, content_words, normalise, stem, words
 from goalmem_cli.logic.people import is_only_asking, names_nobody, who_is_meant
 from goalmem_cli.logic.questions import asks_for_person
-from goalmem_cli.logic.support import Support, support_of
+from goalmem_cli.logic.support import Support, support_of, working_of
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Ruling
 from goalmem_cli.reasoners.goal_mem.replacing import last_said, outdated, superseded_by, who_got_it
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
@@ -225,9 +225,18 @@ def _grounded(claim: Claim, bench: Bench) -> Grounded:
         if check.verdict is Anchor.BRIDGED and constant.value in own
     ]
     certainty = [] if claim.grounding_certainty is None else [f"{claim.grounding_certainty:.0%} certain"]
-    notes = (UNCHECKED, *certainty) if bench.is_unchecked else (*bridges, *superseded_by(claim, bench), *certainty)
-    blank = Grounded(claim.subgoal, claim.facts, bindings, {}, notes, claim.grounding_certainty)
-    return replace(blank, support=supports(blank, bench))
+    blank = Grounded(claim.subgoal, claim.facts, bindings, {}, (), claim.grounding_certainty)
+    support = supports(blank, bench)
+    worked = _workings(blank, support, bench)
+    notes = (*bridges, *superseded_by(claim, bench), *worked)
+    return replace(blank, support=support, notes=(*([UNCHECKED] if bench.is_unchecked else notes), *certainty))
+
+
+def _workings(item: Grounded, support: Mapping[str, Support], bench: Bench) -> list[str]:
+    """Return a note for each value that two numbers of its facts give: ``£7 = 55 - 48``."""
+    facts = [bench.facts[number] for number in item.facts]
+    derived = [value for name, values in item.bindings.items() if support[name] is Support.DERIVED for value in values]
+    return [f"{value} = {how}" for value in derived if (how := working_of(value, facts))]
 
 
 _RANK = {Support.STATED: 0, Support.DERIVED: 1, Support.INFERRED: 2, Support.SUGGESTED: 3}

@@ -22,7 +22,7 @@ from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.people import is_only_named, unfit, who_is_meant
 from goalmem_cli.logic.questions import asks_for_current_state, asks_for_person, asks_for_time, goal_asked
 from goalmem_cli.logic.substitution import values_of
-from goalmem_cli.logic.support import Support, is_scaled, support_of, telling_stems
+from goalmem_cli.logic.support import Support, is_scaled, support_of, telling_stems, working_of
 from goalmem_cli.model_replies import Reply, ask_whole, read_fields
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import Prompt, PromptBook
@@ -122,8 +122,9 @@ def stated_by(
 ) -> tuple[str, tuple[str, ...]] | str:
     """Return the answer that was read with the facts that state it, cited ones first, or else why none of them does.
 
-    If the answer is a day that no fact states, a time of several days in a cited fact takes its place. If the reading
-    `is_trusted`, the facts need not be about the person whom the statement names.
+    If the answer is a day that no fact states, a time of several days in a cited fact takes its place. A number may be
+    worked out from two numbers of the cited facts. If the reading `is_trusted`, the facts need not be about the person
+    whom the statement names.
     """
     people, facts = speakers(in_view), {fact.number: fact for fact in in_view}
     cited = [facts[number] for number in numbers]
@@ -131,15 +132,24 @@ def stated_by(
     order = [*cited, *(fact for fact in shown if fact not in cited)]
     fit = [fact for fact in order if is_trusted or not doubt(atom, fact, people, in_view)]
     told = stating(answer, fit)
-    for fact in () if told else [fact for fact in cited if fact in fit]:
+    fit_cited = [fact for fact in cited if fact in fit]
+    for fact in () if told else fit_cited:
         whole = time_around(answer, fact.text, fact.said)
         if whole is not None:
             answer, told = whole, [fact]
             break
+    if not told and _is_worked_out(answer, fit_cited, atom):
+        told = fit_cited
     if not told:
         return f"{UNSTATED}: {answer}"
-    beside = [fact for fact in cited if fact in fit and fact not in told]
+    beside = [fact for fact in fit_cited if fact not in told]
     return answer, tuple(fact.number for fact in (*told, *beside))
+
+
+def _is_worked_out(answer: str, facts: Sequence[Fact], atom: Atom) -> bool:
+    """Say whether two numbers of the facts give the answer, in a unit that the facts or the statement name."""
+    units = {each for each in telling_stems(answer) if each.isalpha()}
+    return bool(working_of(answer, facts)) and units <= content_stems(" ".join([str(atom), *(f.text for f in facts)]))
 
 
 def stating(answer: str, facts: Sequence[Fact]) -> list[Fact]:
