@@ -376,6 +376,26 @@ def test_what_is_replaced_keeps_its_zone(
     close_embedded()
 
 
+@pytest.mark.parametrize("place", ["{}", "milvus:{}"])
+def test_a_copy_brings_no_redacted_secret_back(
+    goalmem: Goalmem, tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor a second conversation, from a store that has it plain; what else is new there arrives."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    target = place.format(tmp_path / "here")
+    for store, told, flags in ((target, [SECRET], ["--redact"]), (str(tmp_path / "there"), [SECRET, REPLY], [])):
+        (tmp_path / "talk.json").write_text(json.dumps(told), "utf-8")
+        assert goalmem("ingest", str(tmp_path / "talk.json"), "--store", store, *flags).code == 0
+    done = goalmem("stores", "copy", str(tmp_path / "there"), target)
+    assert done.code == 0
+    assert "1 conversation, 2 turns, 1 new; 2 compared" in done.out
+    assert "1 turn redacted, as it was there before" in done.err
+    stats = json.loads(goalmem("stores", "show", "--json", "--store", target).out)["stats"]
+    assert (stats["conversations"], stats["turns"]) == (1, 2)
+    assert not any(KEY.lower() in contents(tmp_path / folder).lower() for folder in ("here", "data"))
+    close_embedded()
+
+
 def test_a_dry_run_takes_nothing_out(goalmem: Goalmem, tmp_path: Path) -> None:
     """It only says what would be."""
     stored(goalmem, tmp_path / "talk.json")
