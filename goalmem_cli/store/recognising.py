@@ -4,11 +4,13 @@ A turn is recognised by its speaker, instant and text, or by its own id in its c
 recognised by its place, speaker and text in its conversation. Several turns of one speaker are recognised without the
 name, as a contact may have got another one. A copied turn is recognised by the conversation that it
 may come from, speaker and text. A conversation is recognised by its own id, else by its file, else by its name.
+Differences that nobody sees, such as blanks and invisible characters, do not count (`folded`).
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, time
@@ -37,6 +39,26 @@ def looked_for(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
 def without_secrets(text: str) -> str:
     """Return the text without its secrets, as turns are recognised by it."""
     return redacted(text)[0]
+
+
+def folded(told: Sequence[str | None]) -> tuple[str | None, ...]:
+    """Return a tuple that is the same for all ways to write its texts that look alike.
+
+    Texts are in the form NFC, without format characters (U+200E) and variation selectors, with one blank for any run
+    of them. The second item, which may be a room, keeps its characters: two files may differ in a blank alone.
+    """
+    kind, room, *texts = told
+    return (kind, None if room is None else unicodedata.normalize("NFC", room), *map(_folded, texts))
+
+
+@lru_cache(maxsize=64)
+def _folded(text: str | None) -> str | None:
+    if text is None:
+        return None
+    if not text.isascii():
+        seen = "".join(each for each in text if unicodedata.category(each) != "Cf" and not "\ufe00" <= each <= "\ufe0f")
+        text = unicodedata.normalize("NFC", seen)
+    return " ".join(text.split())
 
 
 def told_of(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:

@@ -43,6 +43,36 @@ def stored(goalmem: Goalmem, file: Path, *messages: dict[str, str]) -> Path:
     return file
 
 
+UNLIKE = [
+    ("Zoë's PIN is 8843.", "Zoe\u0308's PIN is 8843."),
+    ("My PIN is 8843.", "\u200eMy PIN is 8843."),
+    ("My PIN is 8843.", "My\u00a0PIN  is 8843. "),
+    ("My PIN is 8843 \u2764\ufe0f", "My PIN is 8843 \u2764"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), [*UNLIKE, *(pair[::-1] for pair in UNLIKE)])
+def test_what_looks_alike_is_the_same_text(goalmem: Goalmem, tmp_path: Path, one: str, other: str) -> None:
+    """In both Unicode forms, with and without invisible characters, whatever the blanks; another text is another."""
+    stored(goalmem, tmp_path / "talk.json", {**PIN, "name": "Zoë", "content": one}, REPLY)
+    goalmem("forget", "--speaker", "Zoë", "--yes")
+    stored(goalmem, tmp_path / "talk.json", {**PIN, "name": "Zoe\u0308", "content": other}, REPLY)
+    assert said(goalmem) == [REPLY["content"]]
+    stored(goalmem, tmp_path / "talk.json", {**PIN, "name": "Zoë", "content": f"{other}!"}, REPLY)
+    assert said(goalmem) == [f"{other}!".strip(), REPLY["content"]]
+
+
+@pytest.mark.parametrize("text", ["My  PIN is\u00a08843.", "Zoe\u0308 has it."])
+def test_marks_of_earlier_versions_go_on_working(text: str) -> None:
+    """They were made of the text as it was written."""
+    turn, rooms = Turn("talk", 0, 0, "Zoe\u0308", text, datetime(2026, 1, 1, 10, tzinfo=UTC)), ["name talk"]
+    key = Tombstones(bytes.fromhex(KEY))
+    told = key.mark("said", "instant 1767261600000000", turn.speaker, text)
+    old = replace(key, turns={told: 1}, always={key.mark("always", None, turn.speaker): 1})
+    assert old.forgotten(turn, rooms) == {told, *old.always}
+    assert old.without(old.forgotten(turn, rooms)).is_empty
+
+
 @pytest.fixture(params=["{}", "milvus:{}.db"])
 def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     """How a memory of some name is named, of either kind."""
