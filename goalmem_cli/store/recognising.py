@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, time
 from functools import lru_cache
@@ -23,6 +24,9 @@ from goalmem_cli.store.redaction import redacted
 
 _NUMBERED = re.compile(r"-\d+$")
 _BY_ID = "id "
+_QUOTED = "quoted"
+_TELLING = 12
+"""The fewest characters by which a part of a text is told from other texts."""
 
 
 def looked_for(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
@@ -59,6 +63,39 @@ def _folded(text: str | None) -> str | None:
         seen = "".join(each for each in text if unicodedata.category(each) != "Cf" and not "\ufe00" <= each <= "\ufe0f")
         text = unicodedata.normalize("NFC", seen)
     return " ".join(text.split())
+
+
+def without_quotes(turns: Iterable[Turn], gone: Iterable[Turn]) -> list[Turn]:
+    """Return the turns, without the attribute ``quoted`` where it shows the text of one of the `gone` turns.
+
+    The quote may begin with the speaker's name, or have a line or the beginning of the text only.
+    """
+    given = list(turns)
+    if not any(_QUOTED in turn.attributes for turn in given):
+        return given
+    whole = {_seen(turn.text) for turn in gone}
+    lines = {_seen(line) for turn in gone for line in turn.text.splitlines()}
+    texts = sorted(whole | {line for line in lines if len(line) >= _TELLING})
+
+    def is_gone(quote: str) -> bool:
+        quote = _seen(quote.rstrip(" .…")) if quote.endswith(("...", "…")) else _seen(quote)
+        found = texts[at] if (at := bisect_left(texts, quote)) < len(texts) else ""
+        return bool(quote) and (found == quote or (len(quote) >= _TELLING and found.startswith(quote)))
+
+    def shows_gone(quoted: object) -> bool:
+        told = str(quoted)
+        return any(is_gone(one) for line in (told, *told.splitlines()) for one in (line, line.partition(": ")[2]))
+
+    return [
+        replace(turn, attributes={name: value for name, value in turn.attributes.items() if name != _QUOTED})
+        if shows_gone(turn.attributes.get(_QUOTED, ""))
+        else turn
+        for turn in given
+    ]
+
+
+def _seen(text: str) -> str:
+    return _folded(without_secrets(text)) or ""
 
 
 def told_of(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:

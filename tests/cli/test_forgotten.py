@@ -17,9 +17,11 @@ from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.records import COPIED_FROM, Turn
 from goalmem_cli.store.people import People, Person
 from goalmem_cli.store.privacy import FORGOTTEN, PEOPLE
+from goalmem_cli.store.recognising import without_quotes
 from goalmem_cli.store.tombstones import Tombstones, under_another_name, under_names
 from tests.conftest import SAMPLES
 from tests.invoking import Goalmem
+from tests.milvus.test_forgetting import contents
 
 pytestmark = pytest.mark.usefixtures("here")
 PIN = {"role": "user", "name": "Nora", "content": "My PIN is 8843.", "timestamp": "2026-01-01T10:00:00+00:00"}
@@ -60,6 +62,57 @@ def test_what_looks_alike_is_the_same_text(goalmem: Goalmem, tmp_path: Path, one
     assert said(goalmem) == [REPLY["content"]]
     stored(goalmem, tmp_path / "talk.json", {**PIN, "name": "Zoë", "content": f"{other}!"}, REPLY)
     assert said(goalmem) == [f"{other}!".strip(), REPLY["content"]]
+
+
+SIGNAL = """[2023-03-05 21:15] Nora: The locker code is zebra nineteen
+[2023-03-05 21:16] Ravi:\x20
+> Nora: The locker code is zebra nineteen
+>\x20
+Thanks, got it
+[2023-03-05 21:17] Ben:\x20
+> Ravi: Thanks, got it
+>\x20
+You are welcome
+"""
+
+
+def test_a_reply_loses_the_quote_of_what_was_forgotten(goalmem: Goalmem, tmp_path: Path, place: str) -> None:
+    """In every file of the memory, and when the transcript is read again; other quotes stay."""
+    (tmp_path / "Ravi.md").write_text(SIGNAL, "utf-8")
+    store = place.format(tmp_path / "store")
+    read = "ingest", str(tmp_path / "Ravi.md"), "--format", "signal", "--store", store
+    assert goalmem(*read).code == 0
+    assert "zebra" in goalmem("search", "thanks", "--json", "--store", store).out
+    goalmem("forget", "--speaker", "Nora", "--yes", "--store", store)
+    for _ in range(2):
+        told = goalmem("search", "thanks", "--json", "--store", store).out
+        assert "zebra" not in told + goalmem("stores", "export", "--store", store).out
+        assert "Ravi: Thanks, got it" in goalmem("stores", "export", "--store", store).out
+        folders = Path(store.removeprefix("milvus:")), tmp_path / "data"
+        assert not any("zebra" in contents(folder) for folder in folders)
+        assert "nothing new" in goalmem(*read).out
+    assert goalmem("stores", "verify", "-q", "--store", store).code == 0
+    goalmem(*read, "--restore-forgotten")
+    assert "Nora: The locker code" in goalmem("stores", "export", "--store", store).out
+
+
+@pytest.mark.parametrize(
+    ("quoted", "is_gone"),
+    [
+        ("The code of the shed is 8843.", True),
+        ("Nora: The code of the shed is 8843.", True),
+        ("The  code of the shed…", True),
+        ("It hangs behind it.", True),
+        ("The", False),
+        ("The code of the shed is what?", False),
+    ],
+)
+def test_quotes_are_known_whole_in_part_and_with_a_name(quoted: str, is_gone: bool) -> None:
+    """Not by a few letters that any text may begin with."""
+    gone = Turn("talk", 0, 0, "Nora", "The code of the shed is 8843.\nIt hangs behind it.")
+    reply = Turn("talk", 0, 1, "Ravi", "Thanks.", attributes={"quoted": quoted, "edited": True})
+    (left,) = without_quotes([reply], [gone])
+    assert left.attributes == {"edited": True, **({} if is_gone else {"quoted": quoted})}
 
 
 @pytest.mark.parametrize("text", ["My  PIN is\u00a08843.", "Zoe\u0308 has it."])
