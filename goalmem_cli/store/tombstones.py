@@ -27,6 +27,7 @@ from goalmem_cli.store.recognising import (
     folded,
     looked_for,
     sources_of,
+    told_anywhere,
     told_of,
     told_of_source,
     told_to_copies,
@@ -284,7 +285,8 @@ class Tombstones:
     def of_turn(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks of a turn in a conversation with these rooms, made with this memory's key."""
         text = without_secrets(turn.text)
-        return self.marks([*told_of(turn, rooms, text), *told_to_copies(turn, rooms, text)])
+        told = (*told_of(turn, rooms, text), *told_anywhere(turn, rooms, text), *told_to_copies(turn, rooms, text))
+        return self.marks(told)
 
     def of_redacted(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks by which a turn is redacted again, whatever its speaker is called then."""
