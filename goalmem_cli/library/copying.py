@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryFile, gettempdir
+from typing import BinaryIO
 
 from goalmem_cli.errors import StoreError
 from goalmem_cli.library.forgetting import EXPORT, Sieve
@@ -18,12 +22,13 @@ from goalmem_cli.library.redacting import Redactor
 from goalmem_cli.memory_ports import KeptMemory
 from goalmem_cli.memory_records import Added
 from goalmem_cli.records import Conversation, Turn
+from goalmem_cli.store.files import reporting
 from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.people import People
 from goalmem_cli.store.privacy import GOALS
 from goalmem_cli.store.rules import RuleFile
 from goalmem_cli.store.tombstones import Tombstones
-from goalmem_cli.transcripts import read_file
+from goalmem_cli.transcripts import Source, conversations_in
 
 SAMPLE = 200
 """How many copied conversations are compared with the source turn by turn, by the turns' hashes."""
@@ -111,10 +116,11 @@ def copy(
     for each in (sieve, redactor):
         each.take(known)
     sifted = _Sifted(sieve, redactor)
-    with TemporaryDirectory(prefix="goalmem-copy-") as folder:
-        file = Path(folder) / "memory.jsonl"
-        source.export_file(file)
-        added = target.add_all(sifted.kept(read_file(file, EXPORT)), report=report) if source.conversations() else []
+    added: list[Added] = []
+    if source.conversations():
+        with _exported(source) as opened:
+            told = conversations_in(Source(str(source.path), opened), EXPORT)
+            added = target.add_all(sifted.kept(told), report=report)
     known.carry([Tombstones.of_folder(source.path)])
     sieve.settle()
     adopt(target, [goal.document() for goal in GoalFolder(source.path / GOALS).all()])
@@ -124,6 +130,31 @@ def copy(
         with target.keeping() as written:
             told.keep(target.path, written)
     return replace(_compared(source, target, added, sifted, seed), rules_fault=fault)
+
+
+@contextmanager
+def _exported(source: KeptMemory) -> Iterator[Callable[[], BinaryIO]]:
+    """Yield a function that opens an export of the memory again; close one reader before the next is opened.
+
+    The file has no name, so that nothing of it stays if this process is killed.
+
+    Raises:
+        StoreError: the memory cannot be used, or the file cannot be written.
+    """
+    with reporting(Path(gettempdir())):
+        file = TemporaryFile()  # noqa: SIM115 - closed below
+    with file as kept:
+        with reporting(Path(gettempdir())):
+            for document in source.export():
+                kept.write(json.dumps(document, ensure_ascii=False).encode() + b"\n")
+            kept.flush()
+
+        def opened() -> BinaryIO:
+            again = os.fdopen(os.dup(kept.fileno()), "rb")
+            again.seek(0)
+            return again
+
+        yield opened
 
 
 def _take_rules(source: KeptMemory, target: KeptMemory) -> str:
