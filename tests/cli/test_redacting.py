@@ -13,7 +13,8 @@ from goalmem_cli.library.known import KnownMemory
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.redaction import redacted
-from tests.invoking import Goalmem
+from tests.cli.test_ask import NO_PROOF
+from tests.invoking import Goalmem, scripted
 from tests.milvus.test_forgetting import contents
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLE"
@@ -314,6 +315,24 @@ def test_it_is_off_unless_the_settings_say_so(
     monkeypatch.setenv("GOALMEM_REDACT", "true")
     assert "redacted" not in stored(goalmem, tmp_path / "talk.json", "--no-redact")[0]
     assert KEY not in stored(goalmem, tmp_path / "talk.json")[1]
+
+
+def test_the_setting_holds_for_what_is_typed_too(
+    goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a chat, a question that is remembered, with the proof of its answer, and in the library, as MCP uses it."""
+    monkeypatch.setenv("GOALMEM_REDACT", "true")
+    told = goalmem("chat", stdin=f"My deploy key is {KEY}.\n".encode(), factories=scripted())
+    assert "redacted: 1 aws key" in told.err
+    asked = goalmem("ask", "--remember", f"Whose key is {KEY}?", factories=scripted(*[NO_PROOF] * 4))
+    assert "redacted: 1 aws key" in asked.err
+    with goalmem_cli.open(tmp_path / "store", redact=True) as memory:
+        assert memory.remember(f"The other key is {GITHUB}.").text == "The other key is [redacted: github token]."
+    texts = [
+        json.loads(line)["turn"]["text"] for line in goalmem("stores", "export").out.splitlines() if '"turn"' in line
+    ]
+    assert texts[:2] == ["My deploy key is [redacted: aws key].", "Whose key is [redacted: aws key]?"]
+    assert not any(secret in bytes_of(tmp_path / "store") for secret in (KEY, GITHUB))
 
 
 @pytest.mark.parametrize("how", ["by id", "by file"])
