@@ -113,14 +113,14 @@ def copy(
     """
     known, sieve = KnownMemory(target, is_dry=False), Sieve(restores=restores_forgotten, takes=False)
     redactor = Redactor(redacts=False, note=note)
-    for each in (sieve, redactor):
-        each.take(known)
+    sieve.take(known)
+    redactor.take(known)
     sifted = _Sifted(sieve, redactor)
     added: list[Added] = []
     if source.conversations():
         with _exported(source) as opened:
-            told = conversations_in(Source(str(source.path), opened), EXPORT)
-            added = target.add_all(sifted.kept(told), report=report)
+            conversations = conversations_in(Source(str(source.path), opened), EXPORT)
+            added = target.add_all(sifted.kept(conversations), report=report)
     known.carry([Tombstones.of_folder(source.path)])
     sieve.settle()
     adopt(target, [goal.document() for goal in GoalFolder(source.path / GOALS).all()])
