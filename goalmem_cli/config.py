@@ -70,7 +70,7 @@ class Settings:
     - `by_store`: the model and embedder where the store's own file alone names them; see `require_trusted`.
     - `embedder`: None is the store's own, or `multilingual` for a new store.
     - `trust_remote_code`: run the Python code that an `embedder` named with it brings along. No store may set it.
-    - `redact`: black out secrets in transcripts before they are stored.
+    - `redact`: black out secrets in transcripts, and in what is typed, before they are stored.
     - `timezone`: the IANA zone of the speakers for transcripts with UTC times only. None is the machine's.
     - `backbones`, `reasoners`: settings of structured backbones and of reasoners, by name; each checks its own when
       it is built.

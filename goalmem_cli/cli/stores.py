@@ -237,8 +237,9 @@ def copy(
 ) -> int:
     """Copy a memory, into a folder or into Milvus, and compare both.
 
-    Turns that TO has forgotten are left out. TO keeps its embedder; a new one gets FROM's. After an interruption the
-    same command goes on. Milvus does not take what structured backbones derived; a note says so.
+    Turns that TO has forgotten are left out, and those that it has redacted stay redacted. TO keeps its embedder; a new
+    one gets FROM's. After an interruption the same command goes on. Milvus does not take what structured backbones
+    derived; a note says so.
     """
     from goalmem_cli.cli.ingest_report import note_of_forgotten
     from goalmem_cli.library.copying import copy as copy_all
@@ -256,10 +257,16 @@ def copy(
         opened = open_store(other.settings, other.factories, other.screen.note)
     with run.screen.progress(memory.stats().conversations) as begun:
         done = copy_all(
-            memory, opened, lambda added: begun(added.conversation), restores_forgotten=restore_forgotten
-        )  # fmt: skip
+            memory,
+            opened,
+            lambda added: begun(added.conversation),
+            note=other.screen.note,
+            restores_forgotten=restore_forgotten,
+        )
     if done.forgotten:
         run.screen.note(f"{other.settings.place}: {note_of_forgotten(done.forgotten, is_restored=restore_forgotten)}")
+    if done.redacted:
+        run.screen.note(f"{other.settings.place}: {counted(done.redacted, 'turn')} redacted, as it was there before")
     if done.rules_fault:
         run.screen.note(f"{other.settings.place}: the rules for questions were not copied: {done.rules_fault}")
     held = f"{counted(done.conversations, 'conversation')}, {counted(done.turns, 'turn')}, {done.new_turns} new"

@@ -239,8 +239,11 @@ class Asking:
     def _said(self, text: str, stored: Sequence[ConversationSummary]) -> Question:
         """Return the text on one line as a question, with asker, time and scope.
 
-        If it is to be remembered and has no asker, the asker is the user.
+        If it is to be remembered and has no asker, the asker is the user. Its secrets are blacked out if the settings
+        say so, as the proof of its answer is kept.
         """
+        if self._parts.settings.redact:
+            text = self._without_secrets(text)
         terms, names = self._terms, self._parts.names
         scope = chosen_conversations(terms.conversations, stored, names.conversations)
         if scope is not None:
@@ -258,6 +261,14 @@ class Asking:
             terms.since,
             terms.until,
         )
+
+    def _without_secrets(self, text: str) -> str:
+        from goalmem_cli.store.redaction import redacted
+
+        left, found = redacted(text)
+        if found:
+            self._parts.listener.note(f"redacted: {', '.join(f'{count} {kind}' for kind, count in found.items())}")
+        return left
 
 
 def generation_of(kept: KeptMemory) -> int:

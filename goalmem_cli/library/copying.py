@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryFile, gettempdir
+from typing import BinaryIO
 
 from goalmem_cli.errors import StoreError
 from goalmem_cli.library.forgetting import EXPORT, Sieve
 from goalmem_cli.library.goals.adopting import adopt
 from goalmem_cli.library.known import KnownMemory
+from goalmem_cli.library.redacting import Redactor
 from goalmem_cli.memory_ports import KeptMemory
 from goalmem_cli.memory_records import Added
-from goalmem_cli.records import Conversation
+from goalmem_cli.records import Conversation, Turn
+from goalmem_cli.store.files import reporting
 from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.people import People
 from goalmem_cli.store.privacy import GOALS
 from goalmem_cli.store.rules import RuleFile
 from goalmem_cli.store.tombstones import Tombstones
-from goalmem_cli.transcripts import read_file
+from goalmem_cli.transcripts import Source, conversations_in
 
 SAMPLE = 200
 """How many copied conversations are compared with the source turn by turn, by the turns' hashes."""
@@ -33,6 +39,7 @@ class Copied:
     """Counts of a copy: the source's conversations and turns, new turns in the target, and compared turns.
 
     `forgotten` counts the turns that the target had forgotten. They were left out, or stored again on request.
+    `redacted` counts the turns whose secrets were blacked out, as they are in the target.
     `rules_fault` says why the rules for forms of questions were not copied; "" if they were.
     """
 
@@ -41,20 +48,36 @@ class Copied:
     new_turns: int
     compared: int
     forgotten: int
+    redacted: int = 0
     rules_fault: str = ""
 
 
 @dataclass(slots=True)
 class _Sifted:
-    """Yields conversations without the turns that the target has forgotten, and keeps the ids of these."""
+    """Yields conversations without what the target has forgotten or redacted, and keeps the ids of these turns.
+
+    `redacted` are the ids that turns have in the source -> the turns without secrets.
+    """
 
     sieve: Sieve
+    redactor: Redactor
     known: int = 0
+    redacted: dict[str, Turn] = field(default_factory=dict)
     left_out: set[str] = field(default_factory=set)
     by_conversation: Counter[str] = field(default_factory=Counter)
 
     def kept(self, conversations: Iterable[Conversation]) -> Iterator[Conversation]:
-        """Yield the conversations without forgotten turns, and count these."""
+        """Yield the conversations without forgotten turns, and count these; the redactor deletes plain turns first."""
+        return self.redactor.settled(self._sifted(map(self._without_secrets, conversations)))
+
+    def _without_secrets(self, conversation: Conversation) -> Conversation:
+        """Return the conversation without the secrets that were blacked out in the target."""
+        told, *_ = self.redactor.redacted(conversation)
+        pairs = zip(conversation.turns, told.turns, strict=True)
+        self.redacted.update((there.id, here) for there, here in pairs if there != here)
+        return told
+
+    def _sifted(self, conversations: Iterable[Conversation]) -> Iterator[Conversation]:
         for sifted in self.sieve.sifted(conversations):
             self.known += sifted.known
             self.left_out.update(turn.id for turn in sifted.left_out)
@@ -69,11 +92,13 @@ def copy(
     report: Callable[[Added], None],
     seed: int = 0,
     *,
+    note: Callable[[str], None] = lambda _: None,
     restores_forgotten: bool = False,
 ) -> Copied:
     """Copy all of the source into the target, and compare the two; turns that the target has stay as they are.
 
-    Turns that the target has forgotten are left out, unless `restores_forgotten` is set. Besides turns, it copies:
+    Turns that the target has forgotten are left out, unless `restores_forgotten` is set. Turns that it has redacted are
+    redacted; `note` says what plain turns this deletes there. Besides turns, it copies:
 
     - the marks of forgotten turns;
     - the user's notes on people, except on people whom the target has notes on;
@@ -87,12 +112,15 @@ def copy(
         StoreError: one of the memories cannot be used, or the copy differs from its source.
     """
     known, sieve = KnownMemory(target, is_dry=False), Sieve(restores=restores_forgotten, takes=False)
+    redactor = Redactor(redacts=False, note=note)
     sieve.take(known)
-    sifted = _Sifted(sieve)
-    with TemporaryDirectory(prefix="goalmem-copy-") as folder:
-        file = Path(folder) / "memory.jsonl"
-        source.export_file(file)
-        added = target.add_all(sifted.kept(read_file(file, EXPORT)), report=report) if source.conversations() else []
+    redactor.take(known)
+    sifted = _Sifted(sieve, redactor)
+    added: list[Added] = []
+    if source.conversations():
+        with _exported(source) as opened:
+            conversations = conversations_in(Source(str(source.path), opened), EXPORT)
+            added = target.add_all(sifted.kept(conversations), report=report)
     known.carry([Tombstones.of_folder(source.path)])
     sieve.settle()
     adopt(target, [goal.document() for goal in GoalFolder(source.path / GOALS).all()])
@@ -102,6 +130,31 @@ def copy(
         with target.keeping() as written:
             told.keep(target.path, written)
     return replace(_compared(source, target, added, sifted, seed), rules_fault=fault)
+
+
+@contextmanager
+def _exported(source: KeptMemory) -> Iterator[Callable[[], BinaryIO]]:
+    """Yield a function that opens an export of the memory again; close one reader before the next is opened.
+
+    The file has no name, so that nothing of it stays if this process is killed.
+
+    Raises:
+        StoreError: the memory cannot be used, or the file cannot be written.
+    """
+    with reporting(Path(gettempdir())):
+        file = TemporaryFile()  # noqa: SIM115 - closed below
+    with file as kept:
+        with reporting(Path(gettempdir())):
+            for document in source.export():
+                kept.write(json.dumps(document, ensure_ascii=False).encode() + b"\n")
+            kept.flush()
+
+        def opened() -> BinaryIO:
+            again = os.fdopen(os.dup(kept.fileno()), "rb")
+            again.seek(0)
+            return again
+
+        yield opened
 
 
 def _take_rules(source: KeptMemory, target: KeptMemory) -> str:
@@ -134,9 +187,10 @@ def _compared(source: KeptMemory, target: KeptMemory, added: list[Added], sifted
     Random(seed).shuffle(names)  # noqa: S311 - the sample is no secret
     compared = 0
     for name in islice(names, SAMPLE):
-        turns = [turn for turn in source.turns([name]) if turn.id not in sifted.left_out]
+        told = (sifted.redacted.get(turn.id, turn) for turn in source.turns([name]))
+        turns = [turn for turn in told if turn.id not in sifted.left_out]
         if turns != target.turns([name]):
             raise StoreError(f"{name}: its turns are not what they are there", "remove the copy, and copy again")
         compared += len(turns)
     turns_there, new_turns = sum(one.turns for one in theirs), sum(one.new_turns for one in added)
-    return Copied(len(theirs), turns_there, new_turns, compared, sifted.known)
+    return Copied(len(theirs), turns_there, new_turns, compared, sifted.known, len(sifted.redacted))

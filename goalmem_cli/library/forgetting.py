@@ -201,22 +201,26 @@ class Sieve:
     def sifted(self, conversations: Iterable[Conversation]) -> Iterator[Sifted]:
         """Yield each conversation of a file without its forgotten turns, in order.
 
-        Whatever an exported store derived from a forgotten turn is left out too.
+        Whatever an exported store derived from a forgotten turn is left out too, and so are quotes of it in replies.
         """
+        from goalmem_cli.store.recognising import without_quotes
         from goalmem_cli.store.tombstones import without_resting_on
 
-        has_begun, gone, recognised = False, set[str](), set[str]()
+        has_begun, gone, recognised, unsaid = False, set[str](), set[str](), list[Turn]()
         for conversation in conversations:
             if not conversation.continues:
                 recognised.clear()
+                unsaid.clear()
             forgotten = self._forgotten(conversation, recognised)
             kept, left = conversation, list[Turn]()
             if self._restores:
                 self._restored.update(*forgotten.values())
             elif forgotten or gone:
                 left = [turn for turn in conversation.turns if turn.id in forgotten]
-                stay = tuple(turn for turn in conversation.turns if turn.id not in forgotten)
-                kept = without_resting_on(replace(conversation, turns=stay), left, gone)
+                unsaid += left
+                stay = without_quotes((turn for turn in conversation.turns if turn.id not in forgotten), unsaid)
+                missing = (*conversation.missing, *left)
+                kept = without_resting_on(replace(conversation, turns=tuple(stay), missing=missing), left, gone)
             has_begun &= conversation.continues
             if conversation.turns and not kept.turns:
                 yield Sifted(None, len(forgotten), left, not conversation.continues)

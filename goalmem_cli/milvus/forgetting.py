@@ -18,6 +18,7 @@ from goalmem_cli.milvus.schema import Collection
 from goalmem_cli.records import Query, Turn, Unit, content_hash
 from goalmem_cli.store.database.languages import language_among
 from goalmem_cli.store.queries.reader import check_embedder
+from goalmem_cli.store.recognising import without_quotes
 from goalmem_cli.store.traces import place_key
 from goalmem_cli.store.units import units_from_turns
 
@@ -107,7 +108,10 @@ def _leaving(kept: Kept, selection: Selection) -> _Leaving:
     wanted = [
         _without(
             talk,
-            [turn for id_, turn in stay.items() if turn.conversation == talk.name and id_ not in gone],
+            without_quotes(
+                (turn for id_, turn in stay.items() if turn.conversation == talk.name and id_ not in gone),
+                (turn for turn in turns if turn.conversation == talk.name),
+            ),
             [unit for id_, unit in answers.items() if unit.conversation == talk.name and id_ not in leaving],
         )
         for talk in parted

@@ -1,15 +1,19 @@
 """What identifies a turn and its conversation when a transcript is read again, as tuples and keys (rooms).
 
 A turn is recognised by its speaker, instant and text, or by its own id in its conversation. A turn without a time is
-recognised by its place, speaker and text in its conversation. Several turns of one speaker are recognised without the
-name, as a contact may have got another one. A copied turn is recognised by the conversation that it
-may come from, speaker and text. A conversation is recognised by its own id, else by its file, else by its name.
+recognised by its speaker and text in its conversation, or in one of that name; a short one also by its place. Several
+turns of one speaker are recognised without the name, as a contact may have got another one. A copied turn is
+recognised by the conversation that it may come from, speaker and text. A conversation is recognised by its own id, else
+by its file, else by its name. Differences that nobody sees, such as blanks and invisible characters, do not count
+(`folded`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, time
 from functools import lru_cache
@@ -21,6 +25,9 @@ from goalmem_cli.store.redaction import redacted
 
 _NUMBERED = re.compile(r"-\d+$")
 _BY_ID = "id "
+_QUOTED = "quoted"
+_TELLING = 12
+"""The fewest characters by which a part of a text is told from other texts."""
 
 
 def looked_for(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
@@ -30,13 +37,67 @@ def looked_for(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
     """
     text = without_secrets(turn.text)
     undated = told_of(replace(turn, said=None), rooms, text)
-    return [*told_of(turn, rooms, text), *undated, *_told_elsewhere(turn, rooms, text)]
+    moved = told_anywhere(turn, rooms, text)
+    return [*told_of(turn, rooms, text), *undated, *moved, *_told_elsewhere(turn, rooms, text)]
 
 
 @lru_cache(maxsize=64)  # one turn is looked for in several ways
 def without_secrets(text: str) -> str:
     """Return the text without its secrets, as turns are recognised by it."""
     return redacted(text)[0]
+
+
+def folded(told: Sequence[str | None]) -> tuple[str | None, ...]:
+    """Return a tuple that is the same for all ways to write its texts that look alike.
+
+    Texts are in the form NFC, without format characters (U+200E) and variation selectors, with one blank for any run
+    of them. The second item, which may be a room, keeps its characters: two files may differ in a blank alone.
+    """
+    kind, room, *texts = told
+    return (kind, None if room is None else unicodedata.normalize("NFC", room), *map(_folded, texts))
+
+
+@lru_cache(maxsize=64)
+def _folded(text: str | None) -> str | None:
+    if text is None:
+        return None
+    if not text.isascii():
+        seen = "".join(each for each in text if unicodedata.category(each) != "Cf" and not "\ufe00" <= each <= "\ufe0f")
+        text = unicodedata.normalize("NFC", seen)
+    return " ".join(text.split())
+
+
+def without_quotes(turns: Iterable[Turn], gone: Iterable[Turn]) -> list[Turn]:
+    """Return the turns, without the attribute ``quoted`` where it shows the text of one of the `gone` turns.
+
+    The quote may begin with the speaker's name, or have a line or the beginning of the text only.
+    """
+    given = list(turns)
+    if not any(_QUOTED in turn.attributes for turn in given):
+        return given
+    whole = {_seen(turn.text) for turn in gone}
+    lines = {_seen(line) for turn in gone for line in turn.text.splitlines()}
+    texts = sorted(whole | {line for line in lines if len(line) >= _TELLING})
+
+    def is_gone(quote: str) -> bool:
+        quote = _seen(quote.rstrip(" .…")) if quote.endswith(("...", "…")) else _seen(quote)
+        found = texts[at] if (at := bisect_left(texts, quote)) < len(texts) else ""
+        return bool(quote) and (found == quote or (len(quote) >= _TELLING and found.startswith(quote)))
+
+    def shows_gone(quoted: object) -> bool:
+        told = str(quoted)
+        return any(is_gone(one) for line in (told, *told.splitlines()) for one in (line, line.partition(": ")[2]))
+
+    return [
+        replace(turn, attributes={name: value for name, value in turn.attributes.items() if name != _QUOTED})
+        if shows_gone(turn.attributes.get(_QUOTED, ""))
+        else turn
+        for turn in given
+    ]
+
+
+def _seen(text: str) -> str:
+    return _folded(without_secrets(text)) or ""
 
 
 def told_of(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:
@@ -48,6 +109,25 @@ def told_of(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]
     if turn.said is None:
         return told + [("told", room, turn.own_id or str(turn.ordinal), turn.speaker, text) for room in rooms]
     return [*told, ("said", _clock_of(turn.said), turn.speaker, text)]
+
+
+def told_anywhere(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:
+    """Return the tuples that identify a turn without a time wherever it stands, and wherever its file lies.
+
+    A short text has none, as people may say it again, and in other chats of the name.
+    """
+    if turn.said is not None or len(_folded(text) or "") < _TELLING:
+        return []
+    chats = dict.fromkeys(name for room in rooms for name in _chats_of(room))
+    return [("told anywhere", chat, turn.speaker, text) for chat in chats]
+
+
+def _chats_of(room: str) -> tuple[str, ...]:
+    """Return the keys of a conversation without its file's folder."""
+    kind, _, name = room.partition(" ")
+    if kind == "stored":
+        return (f"chat {name}", f"chat {_NUMBERED.sub('', name)}")  # the store may have numbered it
+    return {"name": (f"chat {name}",), _BY_ID.strip(): (room,)}.get(kind, ())
 
 
 def told_without_name(turn: Turn) -> list[tuple[str, ...]]:

@@ -24,8 +24,10 @@ from goalmem_cli.store.files import Written, content_if_there, replace_file, unw
 from goalmem_cli.store.people import People
 from goalmem_cli.store.privacy import FORGOTTEN, make_private, remove_leftovers
 from goalmem_cli.store.recognising import (
+    folded,
     looked_for,
     sources_of,
+    told_anywhere,
     told_of,
     told_of_source,
     told_to_copies,
@@ -203,7 +205,7 @@ class Tombstones:
         told: list[Sequence[str | None]] = [[None]] if conversations is None else list(conversations)
         people: list[tuple[str, str | None]] = [_by_voice(voice) for voice in voices]
         people += [(_ALWAYS, one) for one in ([None] if speakers is None else speakers)]
-        wishes = ({self.mark(kind, room, one) for room in rooms} for rooms in told for kind, one in people)
+        wishes = (self.marks((kind, room, one) for room in rooms) for rooms in told for kind, one in people)
         return replace(self, always=_more(self.always, wishes))
 
     def with_redacted(self, marks: Iterable[str]) -> Tombstones:
@@ -238,7 +240,7 @@ class Tombstones:
         each = (self, *self.carried)
         if of_turns := [one for one in each if one.turns]:
             told = [parts for named in under_names(turn, people) for parts in looked_for(named, rooms)]
-            found.update(*(one.without_later(one.turns.keys() & one.marks(told), turn) for one in of_turns))
+            found.update(*(one.without_later(one.turns.keys() & one.any_marks(told), turn) for one in of_turns))
         if any(one.always for one in each):
             found.update(*(self._always(named, rooms) for named in under_names(turn, people, is_given=False)))
         return frozenset(found)
@@ -247,7 +249,7 @@ class Tombstones:
         """Return the marks of forgotten turns with this turn's instant and text, whoever the speaker was."""
         each = [one for one in (self, *self.carried) if one.somebody]
         told = told_without_name(turn) if each else []
-        return frozenset[str]().union(*(one.somebody.keys() & one.marks(told) for one in each))
+        return frozenset[str]().union(*(one.somebody.keys() & one.any_marks(told) for one in each))
 
     def used_up(self, found: Collection[str], marks: Set[str]) -> frozenset[str]:
         """Return those of these marks without a speaker all of whose turns have one of the `found` marks."""
@@ -269,7 +271,7 @@ class Tombstones:
 
         def of_room(room: str | None) -> set[str]:
             rules = [(kind, room, who) for kind, who in people]
-            return set[str]().union(*(one.always.keys() & one.marks(rules) for one in each))
+            return set[str]().union(*(one.always.keys() & one.any_marks(rules) for one in each))
 
         sources = [of_room(source) for source in sources_of(turn, rooms)]
         return set[str]().union(*map(of_room, (None, *with_rooms_called(rooms))), *(sources if all(sources) else ()))
@@ -278,12 +280,13 @@ class Tombstones:
         """Say whether a turn of a transcript was redacted once and must be redacted again."""
         told = [*looked_for(turn, rooms), *told_without_name(turn)]
         each = (one for one in (self, *self.carried) if one.redacted)
-        return any(not one.redacted.isdisjoint(one.marks(told)) for one in each)
+        return any(not one.redacted.isdisjoint(one.any_marks(told)) for one in each)
 
     def of_turn(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks of a turn in a conversation with these rooms, made with this memory's key."""
         text = without_secrets(turn.text)
-        return self.marks([*told_of(turn, rooms, text), *told_to_copies(turn, rooms, text)])
+        told = (*told_of(turn, rooms, text), *told_anywhere(turn, rooms, text), *told_to_copies(turn, rooms, text))
+        return self.marks(told)
 
     def of_redacted(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks by which a turn is redacted again, whatever its speaker is called then."""
@@ -355,8 +358,12 @@ class Tombstones:
         return replace(self, turns=turns, always=always, redacted=redacted_, until=until, somebody=somebody)
 
     def marks(self, told: Iterable[Sequence[str | None]]) -> frozenset[str]:
-        """Return the mark of each tuple, made with this key."""
-        return frozenset(self.mark(*parts) for parts in told)
+        """Return the mark of each tuple, made with this key; texts that look alike have the same."""
+        return frozenset(self.mark(*folded(parts)) for parts in told)
+
+    def any_marks(self, told: Iterable[Sequence[str | None]]) -> frozenset[str]:
+        """Return the marks that each tuple may have; earlier versions made them of the text as it was written."""
+        return frozenset(self.mark(*parts) for one in told for parts in {tuple(one), folded(one)})
 
     def mark(self, *parts: str | None) -> str:
         """Return the mark of these parts: their hash with this key."""

@@ -17,9 +17,11 @@ from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.records import COPIED_FROM, Turn
 from goalmem_cli.store.people import People, Person
 from goalmem_cli.store.privacy import FORGOTTEN, PEOPLE
+from goalmem_cli.store.recognising import without_quotes
 from goalmem_cli.store.tombstones import Tombstones, under_another_name, under_names
 from tests.conftest import SAMPLES
 from tests.invoking import Goalmem
+from tests.milvus.test_forgetting import contents
 
 pytestmark = pytest.mark.usefixtures("here")
 PIN = {"role": "user", "name": "Nora", "content": "My PIN is 8843.", "timestamp": "2026-01-01T10:00:00+00:00"}
@@ -41,6 +43,118 @@ def stored(goalmem: Goalmem, file: Path, *messages: dict[str, str]) -> Path:
     file.write_text(json.dumps(messages), "utf-8")
     assert goalmem("ingest", str(file)).code == 0
     return file
+
+
+UNLIKE = [
+    ("Zoë's PIN is 8843.", "Zoe\u0308's PIN is 8843."),
+    ("My PIN is 8843.", "\u200eMy PIN is 8843."),
+    ("My PIN is 8843.", "My\u00a0PIN  is 8843. "),
+    ("My PIN is 8843 \u2764\ufe0f", "My PIN is 8843 \u2764"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), [*UNLIKE, *(pair[::-1] for pair in UNLIKE)])
+def test_what_looks_alike_is_the_same_text(goalmem: Goalmem, tmp_path: Path, one: str, other: str) -> None:
+    """In both Unicode forms, with and without invisible characters, whatever the blanks; another text is another."""
+    stored(goalmem, tmp_path / "talk.json", {**PIN, "name": "Zoë", "content": one}, REPLY)
+    goalmem("forget", "--speaker", "Zoë", "--yes")
+    stored(goalmem, tmp_path / "talk.json", {**PIN, "name": "Zoe\u0308", "content": other}, REPLY)
+    assert said(goalmem) == [REPLY["content"]]
+    stored(goalmem, tmp_path / "talk.json", {**PIN, "name": "Zoë", "content": f"{other}!"}, REPLY)
+    assert said(goalmem) == [f"{other}!".strip(), REPLY["content"]]
+
+
+def test_turns_without_times_stay_forgotten_wherever_they_stand(goalmem: Goalmem, tmp_path: Path, place: str) -> None:
+    """In the same file behind another line, and in a file of its name elsewhere; short texts only in their places."""
+    store = place.format(tmp_path / "store")
+    told = "Tom: Hello there.\nNora: The PIN of the shed is 8843.\nTom: Thanks a lot.\nNora: Fine.\nTom: I go now.\n"
+
+    def read(folder: str, text: str) -> str:
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "chat.txt").write_text(text, "utf-8")
+        return goalmem("ingest", str(tmp_path / folder / "chat.txt"), "--format", "names", "--store", store).err
+
+    read("here", told)
+    goalmem("forget", "--speaker", "Nora", "--yes", "--store", store)
+    assert "2 turns that were forgotten" in read("here", told)
+    assert "1 turn that was forgotten" in read("here", f"Tom: This is new.\n{told}")
+    assert "1 turn that was forgotten" in read("there", told)
+    assert "forgotten" not in read("elsewhere", told.replace("Nora", "Ben"))
+    assert "8843" not in "".join(
+        line for line in goalmem("stores", "export", "--store", store).out.splitlines() if "Nora" in line
+    )
+
+
+def test_a_redacted_turn_without_a_time_stays_so_in_a_copy(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Its place in the file says nothing of its place in the other memory."""
+    file = tmp_path / "chat.txt"
+    file.write_text("Nora: The key is AKIA" + "IOSFODNN7EXAMPLE.\nTom: Thanks a lot.\nNora: Fine.\n", "utf-8")
+    assert goalmem("ingest", str(file), "--format", "names", "--redact").code == 0
+    assert goalmem("ingest", str(file), "--format", "names", "--store", "there").code == 0
+    assert goalmem("stores", "copy", "there", str(tmp_path / "store")).code == 0
+    assert "AKIA" not in "".join(said(goalmem))
+
+
+SIGNAL = """[2023-03-05 21:15] Nora: The locker code is zebra nineteen
+[2023-03-05 21:16] Ravi:\x20
+> Nora: The locker code is zebra nineteen
+>\x20
+Thanks, got it
+[2023-03-05 21:17] Ben:\x20
+> Ravi: Thanks, got it
+>\x20
+You are welcome
+"""
+
+
+def test_a_reply_loses_the_quote_of_what_was_forgotten(goalmem: Goalmem, tmp_path: Path, place: str) -> None:
+    """In every file of the memory, and when the transcript is read again; other quotes stay."""
+    (tmp_path / "Ravi.md").write_text(SIGNAL, "utf-8")
+    store = place.format(tmp_path / "store")
+    read = "ingest", str(tmp_path / "Ravi.md"), "--format", "signal", "--store", store
+    assert goalmem(*read).code == 0
+    assert "zebra" in goalmem("search", "thanks", "--json", "--store", store).out
+    goalmem("forget", "--speaker", "Nora", "--yes", "--store", store)
+    for _ in range(2):
+        told = goalmem("search", "thanks", "--json", "--store", store).out
+        assert "zebra" not in told + goalmem("stores", "export", "--store", store).out
+        assert "Ravi: Thanks, got it" in goalmem("stores", "export", "--store", store).out
+        folders = Path(store.removeprefix("milvus:")), tmp_path / "data"
+        assert not any("zebra" in contents(folder) for folder in folders)
+        assert "nothing new" in goalmem(*read).out
+    assert goalmem("stores", "verify", "-q", "--store", store).code == 0
+    goalmem(*read, "--restore-forgotten")
+    assert "Nora: The locker code" in goalmem("stores", "export", "--store", store).out
+
+
+@pytest.mark.parametrize(
+    ("quoted", "is_gone"),
+    [
+        ("The code of the shed is 8843.", True),
+        ("Nora: The code of the shed is 8843.", True),
+        ("The  code of the shed…", True),
+        ("It hangs behind it.", True),
+        ("The", False),
+        ("The code of the shed is what?", False),
+    ],
+)
+def test_quotes_are_known_whole_in_part_and_with_a_name(quoted: str, is_gone: bool) -> None:
+    """Not by a few letters that any text may begin with."""
+    gone = Turn("talk", 0, 0, "Nora", "The code of the shed is 8843.\nIt hangs behind it.")
+    reply = Turn("talk", 0, 1, "Ravi", "Thanks.", attributes={"quoted": quoted, "edited": True})
+    (left,) = without_quotes([reply], [gone])
+    assert left.attributes == {"edited": True, **({} if is_gone else {"quoted": quoted})}
+
+
+@pytest.mark.parametrize("text", ["My  PIN is\u00a08843.", "Zoe\u0308 has it."])
+def test_marks_of_earlier_versions_go_on_working(text: str) -> None:
+    """They were made of the text as it was written."""
+    turn, rooms = Turn("talk", 0, 0, "Zoe\u0308", text, datetime(2026, 1, 1, 10, tzinfo=UTC)), ["name talk"]
+    key = Tombstones(bytes.fromhex(KEY))
+    told = key.mark("said", "instant 1767261600000000", turn.speaker, text)
+    old = replace(key, turns={told: 1}, always={key.mark("always", None, turn.speaker): 1})
+    assert old.forgotten(turn, rooms) == {told, *old.always}
+    assert old.without(old.forgotten(turn, rooms)).is_empty
 
 
 @pytest.fixture(params=["{}", "milvus:{}.db"])
@@ -544,7 +658,10 @@ def untimed(goalmem: Goalmem, file: Path, *lines: str) -> str:
 
 
 def test_two_files_of_one_name_are_two_conversations(goalmem: Goalmem, tmp_path: Path) -> None:
-    """What was forgotten of one stays forgotten, whatever it is called in the store; the other is stored whole."""
+    """What was forgotten of one stays forgotten, whatever it is called in the store; the other is stored whole.
+
+    In a third one of that name only a text that is long enough is known as forgotten.
+    """
     one, other = tmp_path / "p" / "chat.json", tmp_path / "q" / "chat.json"
     hens, bees = ("hi", "Hello!", "I keep hens.", "Good."), ("hi", "Hello!", "I keep bees.", "Nice.")
     untimed(goalmem, one, *hens)
@@ -554,11 +671,11 @@ def test_two_files_of_one_name_are_two_conversations(goalmem: Goalmem, tmp_path:
     assert "nothing new" in untimed(goalmem, one, *hens)
     assert "forgotten" not in untimed(goalmem, one, *hens)
     assert goalmem("forget", "chat", "--yes").code == 0
-    assert "4 turns, 4 new stored" in untimed(goalmem, tmp_path / "r" / "chat.json", *hens)
+    assert "left out: 1 turn that was forgotten" in untimed(goalmem, tmp_path / "r" / "chat.json", *hens)
 
 
 def test_words_that_were_said_again_are_another_turn(goalmem: Goalmem, tmp_path: Path) -> None:
-    """Without times a turn is known by its place."""
+    """Without times a short one is known by its place."""
     talk = tmp_path / "talk.json"
     untimed(goalmem, talk, "yes", "Fine.")
     goalmem("forget", "--speaker", "user", "--yes")

@@ -13,7 +13,8 @@ from goalmem_cli.library.known import KnownMemory
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.redaction import redacted
-from tests.invoking import Goalmem
+from tests.cli.test_ask import NO_PROOF
+from tests.invoking import Goalmem, scripted
 from tests.milvus.test_forgetting import contents
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLE"
@@ -316,6 +317,24 @@ def test_it_is_off_unless_the_settings_say_so(
     assert KEY not in stored(goalmem, tmp_path / "talk.json")[1]
 
 
+def test_the_setting_holds_for_what_is_typed_too(
+    goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a chat, a question that is remembered, with the proof of its answer, and in the library, as MCP uses it."""
+    monkeypatch.setenv("GOALMEM_REDACT", "true")
+    told = goalmem("chat", stdin=f"My deploy key is {KEY}.\n".encode(), factories=scripted())
+    assert "redacted: 1 aws key" in told.err
+    asked = goalmem("ask", "--remember", f"Whose key is {KEY}?", factories=scripted(*[NO_PROOF] * 4))
+    assert "redacted: 1 aws key" in asked.err
+    with goalmem_cli.open(tmp_path / "store", redact=True) as memory:
+        assert memory.remember(f"The other key is {GITHUB}.").text == "The other key is [redacted: github token]."
+    texts = [
+        json.loads(line)["turn"]["text"] for line in goalmem("stores", "export").out.splitlines() if '"turn"' in line
+    ]
+    assert texts[:2] == ["My deploy key is [redacted: aws key].", "Whose key is [redacted: aws key]?"]
+    assert not any(secret in bytes_of(tmp_path / "store") for secret in (KEY, GITHUB))
+
+
 @pytest.mark.parametrize("how", ["by id", "by file"])
 def test_reading_again_replaces_what_was_stored_plain(goalmem: Goalmem, tmp_path: Path, how: str) -> None:
     """No byte of it stays, and the conversation is one."""
@@ -373,6 +392,26 @@ def test_what_is_replaced_keeps_its_zone(
         assert goalmem("ingest", str(file), *flags).code == 0
         assert json.loads(goalmem("stores", "show", "--json").out)["stats"]["timezones"] == {zone: 2}
     assert KEY not in goalmem("search", "bike shed").out
+    close_embedded()
+
+
+@pytest.mark.parametrize("place", ["{}", "milvus:{}"])
+def test_a_copy_brings_no_redacted_secret_back(
+    goalmem: Goalmem, tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor a second conversation, from a store that has it plain; what else is new there arrives."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    target = place.format(tmp_path / "here")
+    for store, told, flags in ((target, [SECRET], ["--redact"]), (str(tmp_path / "there"), [SECRET, REPLY], [])):
+        (tmp_path / "talk.json").write_text(json.dumps(told), "utf-8")
+        assert goalmem("ingest", str(tmp_path / "talk.json"), "--store", store, *flags).code == 0
+    done = goalmem("stores", "copy", str(tmp_path / "there"), target)
+    assert done.code == 0
+    assert "1 conversation, 2 turns, 1 new; 2 compared" in done.out
+    assert "1 turn redacted, as it was there before" in done.err
+    stats = json.loads(goalmem("stores", "show", "--json", "--store", target).out)["stats"]
+    assert (stats["conversations"], stats["turns"]) == (1, 2)
+    assert not any(KEY.lower() in contents(tmp_path / folder).lower() for folder in ("here", "data"))
     close_embedded()
 
 

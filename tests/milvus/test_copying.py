@@ -8,7 +8,7 @@ import pytest
 from goalmem_cli.library.copying import copy
 from goalmem_cli.library.forgetting import forget
 from goalmem_cli.memory_ports import unreported
-from goalmem_cli.memory_records import Ranking, Selection
+from goalmem_cli.memory_records import Added, Ranking, Selection
 from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store import Store
 from goalmem_cli.store.passages import split_at_blocks, split_into_passages
@@ -72,6 +72,25 @@ def test_an_interrupted_copy_leaves_out_nothing_for_the_marks_that_it_brings(mem
     assert Tombstones.of_folder(folder).counts == (len(LATER), 0)
     done = copy(source, memory(), unreported)
     assert (done.new_turns, done.forgotten, done.compared) == (0, 0, len(LATER))
+
+
+def test_a_copy_that_is_killed_leaves_no_file(memory: Opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it is under way no file that others may find has what it copies."""
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch"))
+    there, here = (Store(tmp_path / name, HashEmbedder(), announce=lambda _: None) for name in ("there", "here"))
+    there.add_turns(named(LATER, "one"))
+    text = LATER[0].text.encode()
+    for source, target in ((there, here), (here, memory()), (memory(), there)):
+        reports = list[Added]()
+
+        def look(added: Added, reports: list[Added] = reports) -> None:
+            files = [path for path in (tmp_path / "scratch").rglob("*.jsonl") if path.is_file()]
+            assert not any(text in path.read_bytes() for path in files)
+            reports.append(added)
+
+        copy(source, target, look)
+        assert reports
 
 
 def test_turns_stay_cut_as_they_were_stored(memory: Opens, tmp_path: Path) -> None:

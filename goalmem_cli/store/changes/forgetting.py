@@ -29,6 +29,7 @@ from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.indexes.spans import Span, entries_within, pages
 from goalmem_cli.store.people import prune
 from goalmem_cli.store.queries.reader import check_embedder
+from goalmem_cli.store.recognising import without_quotes
 from goalmem_cli.store.units import UnitEntry
 
 _MAX_PLANS = 8
@@ -197,12 +198,25 @@ def _changed(connection: Connection, spans: Sequence[Span], gone: set[str]) -> l
     return [entry for entry in after if before[entry.unit.id] != entry.context]
 
 
+def _unquote(connection: Connection, leaving: _Leaving) -> None:
+    """Take the texts of the deleted turns out of the replies that show them; their units are renewed later."""
+    gone = set(leaving.turns)
+    for name in leaving.parted:
+        turns = tables.load_turns(connection, [name])
+        stay = [turn for id_, turn in turns.items() if id_ not in gone]
+        left = without_quotes(stay, (turn for id_, turn in turns.items() if id_ in gone))
+        changed = [turn for turn, before in zip(left, stay, strict=True) if turn is not before]
+        connection.delete("turns", "id", [turn.id for turn in changed])
+        tables.insert_turns(connection, changed)
+
+
 def _delete(connection: Connection, leaving: _Leaving, vectors: dict[str, VectorPair], parts: Parts) -> None:
     """Delete the rows in one transaction, and renew what depended on them."""
     with connection.transaction():
         consistency.prune_outbox(connection, (parts.text, parts.vectors))
         keys = tables.keys_of(connection, leaving.turns, leaving.units, leaving.conversations)
         connection.insert("forgetting", {"unit": ("VARCHAR", keys)})
+        _unquote(connection, leaving)
         remove_units(connection, leaving.units)
         ledger.delete_parts(connection, leaving.parts)
         connection.delete("turns", "id", leaving.turns)
