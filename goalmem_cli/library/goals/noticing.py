@@ -14,9 +14,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from goalmem_cli.backbones.changes import topic
 from goalmem_cli.backbones.now.asked import PERSON
 from goalmem_cli.backbones.now.states import clock_of
-from goalmem_cli.backbones.small_talk import may_be_evidence
+from goalmem_cli.backbones.small_talk import likelihood, may_be_evidence
+from goalmem_cli.languages.finding import other_language
 from goalmem_cli.logic.days import MONTHS, WEEKDAYS
 from goalmem_cli.logic.normal import content_stems, stem, words
 from goalmem_cli.logic.questions import only_asks
@@ -34,10 +36,13 @@ if TYPE_CHECKING:
 DEPTH = 30
 """How many hits of a query are remembered, so that a hit which only moved up is not taken for a new turn."""
 FIRST, LEAST = 3, 0.07
-"""A new turn among so many first hits of a query that may tell of it touches the goal, if it is so likely evidence."""
+"""A new turn with a word of a query touches the goal if it is so likely evidence, and among so many first hits."""
 NEARLY = 0.6
-"""So does one that speaks of a change and is so likely evidence as a cited turn, times this. Where a matter was told of
-often, earlier tellings stand before it."""
+"""So does one with a word of the query that is so likely evidence as a cited turn, times this. Where a matter was told
+of often, earlier tellings stand before it."""
+TELLING = 0.31
+"""So does one of the first hits in other words, if it tells of a change, names the answer or is so likely evidence of
+anything (`small_talk`), and takes up no other matter. Chosen on `noticing_histories.yaml` and `bench goals`."""
 LINK = -2
 """Stands for who is meant in the question, such as Ana's flatmate, where subgoals are numbered."""
 _MOST_MEANT = 2
@@ -104,10 +109,6 @@ _CHANGE = re.compile(
     re.IGNORECASE,
 )
 """Words with which people tell of a change, or correct themselves."""
-_DENIAL = re.compile(r"\b(?:not|again)\b|n['’]t\b", re.IGNORECASE)
-"""Words that tell of a change if the turn names what changed."""
-_VALUE = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z]\w+|\d")
-"""A name within a sentence, or a number."""
 GONE, OUTDATED, NEW = "a cited turn is gone or changed", "a later turn changes a cited one", "a new turn may tell of it"
 
 
@@ -196,7 +197,6 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
         return Touch(FORGOTTEN, generation=generation)
     if state.generation == generation:
         return None
-    known = _known(goal)
     cited = {unit: watch.subgoal for watch in state.watches for unit in watch.cited}
     later = {unit: watch.subgoal for watch in state.watches for unit in watch.later}
     with kept.reading() as reader:
@@ -207,7 +207,7 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
         turns = reader.hits([*told])
         by = replaced_units(kept, [there[unit].unit for unit in behind])
         replacing = reader.hits([*by.values()])
-    found = _Found(known)
+    found = _Found(_known(goal), state.answer or "")
     found.gone(number for unit, number in (later | cited).items() if unit not in stored)
     found.replaced(by, replacing, cited)
     found.look(state.watches, question, backbone, behind)
@@ -249,8 +249,9 @@ def replaced_units(kept: KeptMemory, units: Iterable[Unit]) -> dict[str, str]:
 class _Found:
     """Collects the reasons why a goal may have changed."""
 
-    def __init__(self, known: frozenset[str]) -> None:
+    def __init__(self, known: frozenset[str], answer: str) -> None:
         self._known = known
+        self._answer = answer
         self._reasons: list[str] = []
         self._subgoals: set[int] = set()
         self._new: dict[str, Hit] = {}
@@ -291,6 +292,7 @@ class _Found:
             cited = {*watch.cited, *(turn for unit in watch.cited for turn in behind.get(unit, ()))}
             meant = content_stems(watch.query) - content_stems(question.text) if watch.subgoal == LINK else None
             asked = _Asked.of(facts.naming_asker(watch.query), hits, cited, meant)
+            matter = _Matter.of(question, self._answer, [hit for hit in hits if hit.unit.id in self._known], cited)
             telling = [hit for hit in hits if asked.may_be_told_by(hit)]
             self._telling[watch.subgoal] = self._telling.get(watch.subgoal, frozenset()) | {h.unit.id for h in telling}
             known = max((hit.score for hit in telling if hit.unit.id in self._known), default=0.0)
@@ -299,6 +301,7 @@ class _Found:
                 hit
                 for place, hit in enumerate(unknown)
                 if asked.is_told_by(hit, is_first=hit in telling[:FIRST], leads=place < FIRST, known=known)
+                or (hit in telling[:FIRST] and asked.is_near(hit, matter.talks) and matter.is_told_by(hit))
             ]:
                 self._add(NEW, new, watch.subgoal)
 
@@ -360,21 +363,25 @@ class _Asked:
         return cls(names, own, verb, best, speakers, frozenset() if meant is None else meant or own)
 
     def is_told_by(self, hit: Hit, *, is_first: bool, leads: bool, known: float) -> bool:
-        """Say whether a new hit may change the answer.
+        """Say whether a new hit has a word of the query, and may change the answer.
 
         `is_first`: it is among the first hits that may say something about the query. `leads`: it is among the first of
         the new ones. `known` is the highest likelihood that a known turn is evidence.
         """
-        if hit.score < LEAST:
+        if hit.score < LEAST or not self.words & content_stems(hit.unit.text):
             return False
-        text, is_open = hit.unit.text, self.best == math.inf
-        is_shared = bool(self.words & content_stems(text))
-        is_change = bool(_CHANGE.search(text) or (_DENIAL.search(text) and (is_shared or _VALUE.search(text))))
-        if not is_change and not is_shared:
-            return is_first and hit.score >= (known if is_open else self.best)
-        if is_first or (leads and is_shared and _CORRECTION.search(text)):
+        bound = (known if self.best == math.inf else self.best) * NEARLY
+        return is_first or (leads and _CORRECTION.search(hit.unit.text) is not None) or hit.score >= bound
+
+    def is_near(self, hit: Hit, talks: Collection[str]) -> bool:
+        """Say whether a hit is by or names somebody in the query, or is from one of the `talks`.
+
+        If the query names nobody and there are no talks, every hit is near.
+        """
+        if not self.names and not talks:
             return True
-        return hit.score >= (known if is_open else self.best) * (NEARLY if is_change else 1)
+        is_named = bool(self.names & content_stems(hit.unit.text))
+        return is_named or self.is_asked_about(hit.unit.speaker) or hit.unit.conversation in talks
 
     def may_be_told_by(self, hit: Hit) -> bool:
         """Say whether a hit may say something about the query: no mere question, no small talk, not only about others.
@@ -412,6 +419,37 @@ class _Asked:
         """Say whether the query's verb only follows other names in the sentence, or another speaker's "I"."""
         named = {stem(found[1].casefold()) for found in _DOES.finditer(sentence) if stem(found[2]) == self.verb}
         return bool(named) and not named & (self.names | self.words | {"we"} | ({"i"} if is_own else set()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Matter:
+    """What a goal's answer is about, as stems, to judge a new turn that tells of it in other words than a query has.
+
+    `words` are those of the question, the answer, the cited turns and the speakers, `answer` the answer's. `talks` are
+    the conversations of the cited turns, `others` the other known turns.
+    """
+
+    words: frozenset[str]
+    answer: frozenset[str]
+    talks: frozenset[str]
+    others: tuple[Unit, ...]
+
+    @classmethod
+    def of(cls, question: Question, answer: str, known: Sequence[Hit], cited: Collection[str]) -> _Matter:
+        """Return the matter of a question with its answer, given the known hits of a query and the cited ids."""
+        resting = [hit.unit for hit in known if hit.unit.id in cited]
+        others = tuple(hit.unit for hit in known if hit.unit.id not in cited)
+        told = " ".join((question.text, answer, *(unit.text for unit in resting), *(hit.unit.speaker for hit in known)))
+        talks = frozenset(unit.conversation for unit in resting)
+        return cls(content_stems(told), content_stems(answer), talks, others)
+
+    def is_told_by(self, hit: Hit) -> bool:
+        """Say whether a new hit tells something, and shares no other word with the other turns of its conversation."""
+        text, stems = hit.unit.text, content_stems(hit.unit.text)
+        about = frozenset[str]() if other_language(text) else topic(text) - self.words
+        if any(about & topic(unit.text) for unit in self.others if unit.conversation == hit.unit.conversation):
+            return False
+        return bool(self.answer & stems) or _CHANGE.search(text) is not None or likelihood(hit) >= TELLING
 
 
 def _known(goal: Goal) -> frozenset[str]:
