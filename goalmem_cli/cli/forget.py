@@ -148,7 +148,7 @@ def _confirm(run: Invocation, counts: Forgotten, *, leaves_marks: bool, is_given
         typer.Abort: the answer is no.
     """
     run.screen.note(f"{run.settings.place}: {_words(counts)}")
-    again = "goalmem ingest --restore-forgotten FILE" if leaves_marks else "goalmem ingest FILE"
+    again = run.command("ingest", *(["--restore-forgotten"] if leaves_marks else []), names=["FILE"])
     run.screen.note(f"this cannot be undone; if you have the transcript, `{again}` reads it again")
     confirm("Delete that for good?", is_given=is_given)
 

@@ -74,6 +74,27 @@ def test_what_overlaps_by_less_is_joined_by_the_command_that_is_named(either: Go
     assert goalmem("stores", "verify").code == 0
 
 
+def test_commands_that_are_printed_are_for_the_store_that_was_named(goalmem: Goalmem, tmp_path: Path) -> None:
+    """As they are typed in a shell: each does what it says in this store, and nothing in the default one."""
+    place = ("--store", str(tmp_path / "our own"))
+    chats = [write_window(tmp_path / "1" / "one.txt", 0, 8), write_window(tmp_path / "2" / "-other one.txt", 6, 12)]
+    outcome = goalmem("ingest", *map(str, chats), *place)
+    join = re.search(r"`goalmem stores (join .*?)` joins", outcome.err)
+    assert join is not None
+    verb, *named = shlex.split(join[1])
+    assert goalmem("stores", verb, "--yes", *named).out.startswith("one has 12 turns")
+
+    place = ("--store", str(tmp_path / "another"))
+    same = [write_window(tmp_path / "3" / "+1.txt", 0, 9), write_window(tmp_path / "4" / "+1.txt", 6, 12)]
+    outcome = goalmem("ingest", *map(str, same), *place)
+    apart = re.search(r"`goalmem (forget .*?)`, then `goalmem (ingest .*?)` parts them", outcome.err)
+    assert apart is not None
+    assert goalmem(*shlex.split(apart[1]), "--yes").code == 0
+    assert "9 new stored" in goalmem(*shlex.split(apart[2]), str(same[0])).out
+    assert goalmem("stores", "show", *place).code == 0
+    assert goalmem("stores", "show").code == 3
+
+
 def test_a_chat_whose_group_and_contact_were_renamed_is_joined_by_the_command(either: Goalmem, tmp_path: Path) -> None:
     """The number that became a name said the same: it is told after reading, and each turn is there once."""
     goalmem = either
