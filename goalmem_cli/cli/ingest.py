@@ -45,12 +45,6 @@ TakeForgotten = Annotated[
     bool,
     typer.Option("--take-forgotten", help="From now on, also leave out what an exported memory marks as forgotten."),
 ]
-Redact = Annotated[
-    bool | None,
-    typer.Option(
-        "--redact/--no-redact", help="Black out keys, tokens, passwords in addresses and card numbers [default: no]."
-    ),
-]
 Timezone = Annotated[
     str | None,
     typer.Option(
@@ -133,7 +127,7 @@ def ingest(
     strict_input: StrictInput = False,
     restore_forgotten: RestoreForgotten = False,
     take_forgotten: TakeForgotten = False,
-    redact: Redact = None,
+    redact: options.Redact = None,
     timezone: Timezone = None,
     apart: Apart = False,
     language: Language = None,

@@ -91,6 +91,7 @@ def watch(
         str | None,
         typer.Option("--every", metavar="TIME", help="Keep running, and read again at this interval: 30s, 5m, 1h."),
     ] = None,
+    redact: options.Redact = None,
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
@@ -104,7 +105,7 @@ def watch(
     pause = None if every is None else _pause(every)
     for name in sources or ():
         program_of(name)
-    run = begin(context, quiet=quiet, store=store)
+    run = begin(context, quiet=quiet, store=store, redact=redact)
     memory = open_store(run.settings, run.factories, run.screen.note)
     seen: Seen = {}
     while True:
