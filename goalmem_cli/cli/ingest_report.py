@@ -79,9 +79,13 @@ def _overlap(added: Added, store: str | None) -> str:
         notes.append(f"{same}; if they are two chats, {apart}")
     if added.beside:
         kept = "" if added.is_joined else f"kept as new ({added.conversation}): "
-        join = command_for(store, "stores", "join", names=[added.beside, added.conversation])
-        like = f"{added.beside} of another file overlaps with it or begins like it"
-        notes.append(f"{kept}{like}; `{join}` joins them if they are one")
+        first, *others = added.beside
+        joins = [command_for(store, "stores", "join", names=[first, each]) for each in (added.conversation, *others)]
+        like = "of another file overlaps with it or begins like it"
+        if others:
+            like = "of other files overlap with it or begin like it"
+        told = " and then ".join(f"`{each}`" for each in joins[:NAMED])
+        notes.append(f"{kept}{few(list(added.beside))} {like}; {told} joins them if they are one")
     if added.copied:
         copies, forks = counted(sum(added.copied.values()), "copy", "copies"), few(list(added.copied))
         notes.append(f"{copies} in {forks} left out: each turn is stored once, in {added.conversation}")

@@ -95,6 +95,28 @@ def test_commands_that_are_printed_are_for_the_store_that_was_named(goalmem: Goa
     assert goalmem("stores", "show").code == 3
 
 
+def test_all_that_another_file_tells_too_is_named(either: Goalmem, tmp_path: Path) -> None:
+    """Also beside the window that a whole chat is joined with; the commands that are named leave each message once."""
+    goalmem = either
+    spans = {"one": (0, 30), "third": (35, 45), "fourth": (47, 55), "whole": (0, 60)}
+    words = "the grey boat lies at the long pier of the old harbour since the first storm of autumn"
+    rows = [f'2024-03-01 {9 + place // 60:02}:{place % 60:02}:00,{("Ana", "Ben")[place % 2]},{place} {words}\n'
+            for place in range(60)]  # fmt: skip
+    for name, (first, end) in spans.items():
+        file = tmp_path / name / f"{name}.csv"
+        file.parent.mkdir()
+        file.write_text("".join(["Date,User,Message\n", *rows[first:end]]))
+        outcome = goalmem("ingest", str(file))
+    assert "joined with one" in outcome.err
+    told = outcome.err.partition("fourth and third" if "fourth and third" in outcome.err else "fourth, third")[2]
+    assert "of other files overlap with it" in told
+    for command in re.findall("`goalmem stores (join [^`]*)`", told):
+        verb, *named = shlex.split(command)
+        assert goalmem("stores", verb, "--yes", *named).code == 0
+    assert [len(each) for each in stored(goalmem)] == [60]
+    assert goalmem("stores", "verify").code == 0
+
+
 def test_a_chat_whose_group_and_contact_were_renamed_is_joined_by_the_command(either: Goalmem, tmp_path: Path) -> None:
     """The number that became a name said the same: it is told after reading, and each turn is there once."""
     goalmem = either
