@@ -95,6 +95,30 @@ def test_commands_that_are_printed_are_for_the_store_that_was_named(goalmem: Goa
     assert goalmem("stores", "show").code == 3
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("cut", [9, 10, 11])
+def test_windows_that_begin_between_equal_messages_are_joined(
+    either: Goalmem, tmp_path: Path, order: tuple[int, int], cut: int
+) -> None:
+    """Two or three of one minute by one person: each is there once, as in the whole chat, and stays so."""
+    goalmem = either
+    words = "the grey boat lies at the long pier of the old harbour since the first storm of autumn"
+    said = [(f"09:{place:02}:00", ("Ana", "Ben")[place % 2], f"{place} {words}") for place in range(40)]
+    said[9:12] = [("09:09:00", "Ben", "ok")] * 3
+    files = [tmp_path / name / f"{name}.csv" for name in ("one", "other", "whole")]
+    for file, (first, end) in zip(files, ((0, 30), (cut, 40), (0, 40)), strict=True):
+        file.parent.mkdir()
+        rows = (f"2024-03-01 {time},{who},{text}\n" for time, who, text in said[first:end])
+        file.write_text("".join(["Date,User,Message\n", *rows]))
+    assert goalmem("ingest", str(files[order[0]])).code == 0
+    outcome = goalmem("ingest", str(files[order[1]]))
+    assert "joined with" in outcome.err
+    for file in (*files[:2], files[2]):
+        assert "nothing new" in goalmem("ingest", str(file)).out
+    assert stored(goalmem) == [[text for _, _, text in said]]
+    assert goalmem("stores", "verify").code == 0
+
+
 def test_all_that_another_file_tells_too_is_named(either: Goalmem, tmp_path: Path) -> None:
     """Also beside the window that a whole chat is joined with; the commands that are named leave each message once."""
     goalmem = either
