@@ -8,6 +8,7 @@ variable is `GOALMEM_` and the field's name in capitals.
 from __future__ import annotations
 
 import errno
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import tzinfo
@@ -164,6 +165,16 @@ class _Source:
     name: str
     folder: Path | None = None
     is_text: bool = False
+
+
+def command_for(store: str | None, *words: str, names: Sequence[str] = ()) -> str:
+    """Return a command as it is typed in a shell, with `--store` unless the store is None.
+
+    `words` are the command and its flags. `names` are its arguments; a `--` keeps them from being taken for flags.
+    """
+    place = () if store is None else ("--store", store)
+    guard = ("--",) if any(name.startswith("-") for name in names) else ()
+    return shlex.join(["goalmem", *words, *place, *guard, *names])
 
 
 def load_settings(flags: Mapping[str, object], environment: Mapping[str, str]) -> Settings:

@@ -60,7 +60,7 @@ class Added:
     - `turns`, `new_turns`: the transcript's turns, and those not stored before.
     - `replaced`: the labels of turns whose stored text was replaced.
     - `units`: the number of units indexed, for the first time or again.
-    - `beside`: a stored conversation that overlaps in part and was kept separate.
+    - `beside`: stored conversations that overlap in part and were kept separate.
     - `is_joined`: the transcript and the stored conversation were two windows of one chat.
     - `by_title`: the stored conversation has the transcript's title, another file, and none of its turns.
     - `called`: name in the transcript -> name in the same stored turns, for speakers who have another name now.
@@ -72,7 +72,7 @@ class Added:
     new_turns: int = 0
     replaced: tuple[str, ...] = ()
     units: int = 0
-    beside: str = ""
+    beside: tuple[str, ...] = ()
     is_joined: bool = False
     by_title: bool = False
     copied: Mapping[str, int] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from goalmem_cli.config import Settings
+from goalmem_cli.config import Settings, command_for
 from goalmem_cli.errors import BackboneMissing, UsageError
 from goalmem_cli.loading import (
     DeferredModel,
@@ -199,7 +199,7 @@ def check_backbone(settings: Settings, store: KeptMemory, factories: Factories) 
     own = local(store, Capability.STRUCTURE)
     if own.exists and not own.has_derived(name) and own.stats().turns:
         raise BackboneMissing(
-            f"the backbone {name} is not built for {own.path}", f"goalmem index {name} --store {own.path}"
+            f"the backbone {name} is not built for {own.path}", command_for(str(own.path), "index", name)
         )
 
 

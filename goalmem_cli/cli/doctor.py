@@ -287,7 +287,8 @@ def _rows(run: Invocation) -> Finding:
         return Finding("rows", "none yet")
     problems = memory.verify()
     if problems:
-        hint = "`goalmem stores verify` lists all, `goalmem stores rebuild` rebuilds the indexes"
+        verify, rebuild = run.command("stores", "verify"), run.command("stores", "rebuild")
+        hint = f"`{verify}` lists all, `{rebuild}` rebuilds the indexes"
         return Finding("rows", f"{len(problems)} wrong, the first: {problems[0]}", hint, StoreError.exit_code)
     return Finding("rows", "sound")
 

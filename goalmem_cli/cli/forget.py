@@ -90,6 +90,7 @@ def forget(
     is_done = bool(counts.turns or always)
     for line in strangers_in_words(memory, conversation or (), speaker or ()) if always else ():
         run.screen.note(line)
+    _tell_of_copies(run, memory, selection, counts, before)
     if is_done and not dry_run:
         if always:
             run.screen.note("--always: what comes later of these conversations and speakers is left out too")
@@ -115,6 +116,22 @@ def _forgettable(run: Invocation, memory: KeptMemory, selection: Selection) -> F
         stay = counted(counts.without_time, "turn")
         run.screen.note(f"{stay} without a time kept: nobody knows whether that was before")
     return counts
+
+
+def _tell_of_copies(
+    run: Invocation, memory: KeptMemory, selection: Selection, counts: Forgotten, before: str | None
+) -> None:
+    """Report which conversations keep the same turns, and the command that deletes these."""
+    from goalmem_cli.library.alike import said_elsewhere
+    from goalmem_cli.render.text import counted
+
+    for name, count in said_elsewhere(memory, counts.ids, selection.conversations).items():
+        narrowed = [word for who in selection.speakers or () for word in ("--speaker", who)]
+        narrowed += [] if before is None else ["--before", before]
+        command = run.command("forget", *narrowed, names=[name])
+        run.screen.note(
+            f"{name} has {counted(count, 'of these turns', 'of these turns')} too: `{command}` deletes them"
+        )
 
 
 def _remove_goals(memory: KeptMemory, names: Iterable[str]) -> None:
@@ -148,7 +165,7 @@ def _confirm(run: Invocation, counts: Forgotten, *, leaves_marks: bool, is_given
         typer.Abort: the answer is no.
     """
     run.screen.note(f"{run.settings.place}: {_words(counts)}")
-    again = "goalmem ingest --restore-forgotten FILE" if leaves_marks else "goalmem ingest FILE"
+    again = run.command("ingest", *(["--restore-forgotten"] if leaves_marks else []), names=["FILE"])
     run.screen.note(f"this cannot be undone; if you have the transcript, `{again}` reads it again")
     confirm("Delete that for good?", is_given=is_given)
 

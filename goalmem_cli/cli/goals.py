@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 NOTHING_FOUND = CHANGED = 1
-NONE_YET = 'there is no goal yet: goalmem goals add "..." keeps a question'
 
 group = typer.Typer(
     cls=ListGroup,
@@ -58,7 +57,7 @@ def list_(
     for goal in () if json else goals:
         run.screen.text(line_of_goal(goal))
     if not goals:
-        run.screen.note(NONE_YET)
+        run.screen.note(_none_yet(run))
     return 0 if goals else NOTHING_FOUND
 
 
@@ -177,7 +176,7 @@ def check(
             if json:
                 run.screen.document({"schema_version": SCHEMA_VERSION} | rows_of(checked))
     if not found:
-        run.screen.note(NONE_YET)
+        run.screen.note(_none_yet(run))
     return code_of(checked)
 
 
@@ -196,7 +195,8 @@ def remove(
     with open_for(run) as memory:
         goal = memory.goals.folder.get(name)
         run.screen.note(f"{name}: {safe(goal.question)} ({counted(len(goal.states), 'state')})")
-        run.screen.note("this cannot be undone; `goalmem goals add` keeps the question anew, without these states")
+        again = run.command("goals", "add")
+        run.screen.note(f"this cannot be undone; `{again}` keeps the question anew, without these states")
         confirm(f"Delete the goal {name} for good?", is_given=yes)
         memory.goals.remove(name)
     run.screen.report(f"removed the goal {name}")
@@ -224,12 +224,16 @@ def report(
     with open_for(run) as memory:
         goals = memory.goals.folder.all()
     if not goals:
-        run.screen.note(NONE_YET)
+        run.screen.note(_none_yet(run))
         return NOTHING_FOUND
     hint = "check permissions and space, or name another file with --out"
     replace_file(out, goals_page(goals, datetime.now(UTC)).encode(), hint=hint)
     run.screen.note(f"{out} holds the goals")
     return 0
+
+
+def _none_yet(run: Invocation) -> str:
+    return f"there is no goal yet: {run.command('goals', 'add', names=['QUESTION'])} keeps a question"
 
 
 def may_have_changed(run: Invocation, memory: KeptMemory) -> None:
@@ -248,7 +252,7 @@ def may_have_changed(run: Invocation, memory: KeptMemory) -> None:
     if found:
         from goalmem_cli.render.goals import touched_words
 
-        run.screen.note(touched_words(len(found)))
+        run.screen.note(touched_words(len(found), run.command("goals", "check")))
 
 
 def check_changed(

@@ -45,12 +45,6 @@ TakeForgotten = Annotated[
     bool,
     typer.Option("--take-forgotten", help="From now on, also leave out what an exported memory marks as forgotten."),
 ]
-Redact = Annotated[
-    bool | None,
-    typer.Option(
-        "--redact/--no-redact", help="Black out keys, tokens, passwords in addresses and card numbers [default: no]."
-    ),
-]
 Timezone = Annotated[
     str | None,
     typer.Option(
@@ -133,7 +127,7 @@ def ingest(
     strict_input: StrictInput = False,
     restore_forgotten: RestoreForgotten = False,
     take_forgotten: TakeForgotten = False,
-    redact: Redact = None,
+    redact: options.Redact = None,
     timezone: Timezone = None,
     apart: Apart = False,
     language: Language = None,
@@ -162,7 +156,7 @@ def ingest(
     told = Told(
         format, order, named, strict_input, conversation, restore_forgotten, take_forgotten,
         run.settings.redact, apart, run.settings.timezone,
-        language or "", tools,
+        language or "", tools, store,
     )  # fmt: skip
     if explain:
         return explain_files(run.screen, paths or (), sources or (), told, _Heard(run.screen), is_json=json)
@@ -178,7 +172,7 @@ def ingest(
         # Report what was stored, even if the store failed afterwards.
         for report in reading.taken():
             warn_of_skipped(run.screen, report)
-            for note in notes_of(report, is_restored=restore_forgotten, is_taken=take_forgotten, is_dry=dry_run):
+            for note in notes_of(report, store, is_restored=restore_forgotten, is_taken=take_forgotten, is_dry=dry_run):
                 run.screen.note(f"{report.path}: {note}")
             if not json:
                 run.screen.report(line_of(report, is_dry=dry_run))

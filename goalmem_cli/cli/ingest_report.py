@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goalmem_cli.config import command_for
 from goalmem_cli.errors import InputError, NearFormat
 from goalmem_cli.library.ingesting import NAMED, few
 
@@ -43,8 +43,10 @@ def warn_of_skipped(screen: Screen, report: FileReport) -> None:
         screen.note(f"  and {len(report.skipped) - _SHOWN} more: --json lists them all")
 
 
-def notes_of(report: FileReport, *, is_restored: bool, is_taken: bool, is_dry: bool = False) -> list[str]:
-    """Return the notes on a file, such as replaced, overlapping and forgotten turns."""
+def notes_of(
+    report: FileReport, store: str | None, *, is_restored: bool, is_taken: bool, is_dry: bool = False
+) -> list[str]:
+    """Return the notes on a file, such as replaced, overlapping and forgotten turns; `store` as it was typed."""
     notes, would = list(report.notes), "would be " if is_dry else ""
     if report.forgotten:
         notes.append(f"{would}{note_of_forgotten(report.forgotten, is_restored=is_restored)}")
@@ -56,35 +58,42 @@ def notes_of(report: FileReport, *, is_restored: bool, is_taken: bool, is_dry: b
         notes.append(f"it may hold secrets ({_kinds(report.secrets)}): --redact blacks them out")
     if report.replaced:
         notes.append(f"changed text replaces what was stored: {few(report.replaced)}")
-    notes += [_overlap(one) for one in report.overlaps[:NAMED]]
+    notes += [_overlap(one, store) for one in report.overlaps[:NAMED]]
     if (more := len(report.overlaps) - NAMED) > 0:
         notes.append(f"{more} more of its conversations overlap with stored ones")
     return notes
 
 
-def _overlap(added: Added) -> str:
+def _overlap(added: Added, store: str | None) -> str:
     """Describe what was done with a conversation that overlaps a stored one, and how to change that."""
     from goalmem_cli.render.text import counted
 
-    name, beside = shlex.quote(added.conversation), shlex.quote(added.beside)
+    forget = command_for(store, "forget", "--leave-nothing", names=[added.conversation])
     notes = []
     if added.is_joined:
-        apart = f"`goalmem forget {name} --leave-nothing`, then `goalmem ingest --apart` parts them"
+        apart = f"`{forget}`, then `{command_for(store, 'ingest', '--apart')}` parts them"
         notes.append(f"joined with {added.conversation}, another window of the same chat; {apart}")
     if added.by_title:
-        apart = f"`goalmem forget {name} --leave-nothing`, rename one file (or the folder of _chat.txt), and read both"
+        apart = f"`{forget}`, rename one file (or the folder of _chat.txt), and read both"
         same = f"added to {added.conversation}, a chat of that title that has none of its messages"
         notes.append(f"{same}; if they are two chats, {apart}")
     if added.beside:
         kept = "" if added.is_joined else f"kept as new ({added.conversation}): "
-        join = f"`goalmem stores join {beside} {name}` joins them if they are one"
-        notes.append(f"{kept}{added.beside} of another file overlaps with it or begins like it; {join}")
+        first, *others = added.beside
+        joins = [command_for(store, "stores", "join", names=[first, each]) for each in (added.conversation, *others)]
+        like = "of another file overlaps with it or begins like it"
+        if others:
+            like = "of other files overlap with it or begin like it"
+        told = " and then ".join(f"`{each}`" for each in joins[:NAMED])
+        notes.append(f"{kept}{few(list(added.beside))} {like}; {told} joins them if they are one")
     if added.copied:
         copies, forks = counted(sum(added.copied.values()), "copy", "copies"), few(list(added.copied))
         notes.append(f"{copies} in {forks} left out: each turn is stored once, in {added.conversation}")
     for name, stored in added.called.items():
-        merge = f"`goalmem people merge {shlex.quote(stored)} {shlex.quote(name)}` says that they are one"
-        notes.append(f"{name} is called {stored} in the turns that were stored before; {merge}")
+        merge = command_for(store, "people", "merge", names=[stored, name])
+        notes.append(
+            f"{name} is called {stored} in the turns that were stored before; `{merge}` says that they are one"
+        )
     return "; ".join(notes)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import typer
 
-from goalmem_cli.config import Settings, load_settings
+from goalmem_cli.config import Settings, command_for, load_settings
 from goalmem_cli.errors import InputError, StoreError, UsageError
 from goalmem_cli.records import STANDARD_INPUT
 
@@ -28,11 +28,16 @@ UNINSTALLED = "unknown: run from a folder, not installed"
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """One run of one command."""
+    """One run of one command; `store` as it was typed, None if it was not."""
 
     settings: Settings
     screen: Screen
     factories: Factories
+    store: str | None = None
+
+    def command(self, *words: str, names: Sequence[str] = ()) -> str:
+        """Return another command for the same store, as it is typed in a shell; `names` are its arguments."""
+        return command_for(self.store, *words, names=names)
 
     def stored(self) -> KeptMemory:
         """Return the memory of the settings with its own embedder, for maintenance.
@@ -79,7 +84,9 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
             small = f", or with small models {now['compact']}" if "compact" in now else ""
             screen.note(f"planning {settings.planning} is called {now['full']} now{small}")
     own = context.obj if isinstance(context.obj, Factories) else None
-    return Invocation(settings, screen, own or Factories.announcing(settings, screen.note, screen.bytes_done))
+    made = own or Factories.announcing(settings, screen.note, screen.bytes_done)
+    named = flags.get("store")
+    return Invocation(settings, screen, made, None if named is None else str(named))
 
 
 def is_terminal() -> bool:

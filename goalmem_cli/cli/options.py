@@ -60,6 +60,12 @@ Store = Annotated[
         "[default: GOALMEM_STORE, or the user's own].",
     ),
 ]
+Redact = Annotated[
+    bool | None,
+    typer.Option(
+        "--redact/--no-redact", help="Black out keys, tokens, passwords in addresses and card numbers [default: no]."
+    ),
+]
 OwnMilvus = Annotated[bool, typer.Option("--milvus", help="Keep the conversations in an embedded Milvus.")]
 Embedder = Annotated[
     str | None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -52,10 +51,10 @@ def list_(
         for one in people:
             run.screen.text("\n".join(_lines(one)))
         for each in alike[:_MOST_SUGGESTED]:
-            words = _command(("merge", *each.handles), store)
+            words = run.command("people", "merge", names=each.handles)
             run.screen.note(f"{each.one} and {each.other} may be one ({each.reason}): {words}")
         if (more := len(alike) - _MOST_SUGGESTED) > 0:
-            run.screen.note(f"and {more} more: `goalmem people --json` has all")
+            run.screen.note(f"and {more} more: `{run.command('people', '--json')}` has all")
     else:
         run.screen.note("nobody speaks in this store")
     return 0 if people else NOTHING_FOUND
@@ -76,7 +75,7 @@ def merge(
     run, memory = _opened(context, store, quiet=quiet)
     told = merge_people(memory, people)
     run.screen.report(f"{' and '.join(told.parts)} are one person now, called {told.name}")
-    return _undone_by(run, told.undo, "takes it back", store)
+    return _undone_by(run, told.undo, "takes it back")
 
 
 @group.command("name", epilog=examples('goalmem people name Ben "Ben K."', guide="store"))
@@ -93,7 +92,7 @@ def name(
     run, memory = _opened(context, store, quiet=quiet)
     told = name_person(memory, person, called)
     run.screen.report(f"{told.parts[0]} is called {told.name} now")
-    return _undone_by(run, told.undo, "takes it back", store)
+    return _undone_by(run, told.undo, "takes it back")
 
 
 @group.command("split", epilog=examples('goalmem people split "Ben K."', guide="store"))
@@ -115,7 +114,7 @@ def split(
     run, memory = _opened(context, store, quiet=quiet)
     told = split_person(memory, person, parts or ())
     run.screen.report(f"taken back that {told.name} is {', '.join(told.parts)}")
-    return _undone_by(run, told.undo, "says it again", store)
+    return _undone_by(run, told.undo, "says it again")
 
 
 def _opened(context: typer.Context, store: str | None, *, quiet: bool) -> tuple[Invocation, KeptMemory]:
@@ -123,20 +122,13 @@ def _opened(context: typer.Context, store: str | None, *, quiet: bool) -> tuple[
     return run, run.stored()
 
 
-def _undone_by(run: Invocation, commands: Sequence[Sequence[str]], what: str, store: str | None) -> int:
+def _undone_by(run: Invocation, commands: Sequence[Sequence[str]], what: str) -> int:
     """Print the commands that undo the change."""
     if commands:
-        told = " and then ".join(f"`{_command(words, store)}`" for words in commands)
+        typed = (run.command("people", verb, names=names) for verb, *names in commands)
+        told = " and then ".join(f"`{each}`" for each in typed)
         run.screen.note(f"{told} {what}")
     return 0
-
-
-def _command(words: Sequence[str], store: str | None) -> str:
-    """Return a command of this group as it is typed, with the named store; `--` keeps names from being options."""
-    verb, *names = words
-    place = "" if store is None else f"--store {shlex.quote(store)} "
-    told = " ".join(map(shlex.quote, names))
-    return f"goalmem people {verb} {place}{'-- ' if any(name.startswith('-') for name in names) else ''}{told}"
 
 
 def _lines(one: Listed) -> Iterator[str]:

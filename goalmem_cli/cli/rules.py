@@ -10,6 +10,7 @@ import typer
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.invocation import begin, confirm
+from goalmem_cli.config import command_for
 from goalmem_cli.errors import StoreDamaged, UsageError
 
 SCHEMA_VERSION = 1
@@ -66,13 +67,13 @@ def forget(
     from goalmem_cli.store.rules import KeptRule, RuleFile
 
     if bool(names) is every:
-        raise UsageError("name the rules, or give --all", "`goalmem rules list` names them")
+        raise UsageError("name the rules, or give --all", f"`{command_for(store, 'rules', 'list')}` names them")
     run = begin(context, quiet=quiet, store=store)
     file, rules = RuleFile(run.settings.store), list[KeptRule]()
     with suppress(*((StoreDamaged,) if every else ())):  # of a damaged file, all can be forgotten
         rules = file.all()
     if strange := sorted(set(names or ()) - {rule.name for rule in rules}):
-        raise UsageError(f"there is no rule {strange[0]!r}", "`goalmem rules list` names them")
+        raise UsageError(f"there is no rule {strange[0]!r}", f"`{run.command('rules', 'list')}` names them")
     gone = [rule for rule in rules if every or rule.name in (names or ())]
     for rule in gone:
         run.screen.note(f"{rule.name}: {safe(rule.text)} (settled {rule.settled} of {rule.tried})")

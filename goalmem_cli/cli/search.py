@@ -67,5 +67,6 @@ def search(
         run.screen.show(hits_table(hits, is_explained=explain))
     if not hits:
         is_empty = not memory.stats().turns
-        run.screen.note("nothing found: the store is empty, `goalmem ingest` fills it" if is_empty else "nothing found")
+        fills = f": the store is empty, `{run.command('ingest')}` fills it" if is_empty else ""
+        run.screen.note(f"nothing found{fills}")
     return 0 if hits else NOTHING_FOUND

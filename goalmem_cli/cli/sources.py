@@ -91,6 +91,7 @@ def watch(
         str | None,
         typer.Option("--every", metavar="TIME", help="Keep running, and read again at this interval: 30s, 5m, 1h."),
     ] = None,
+    redact: options.Redact = None,
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
@@ -104,7 +105,7 @@ def watch(
     pause = None if every is None else _pause(every)
     for name in sources or ():
         program_of(name)
-    run = begin(context, quiet=quiet, store=store)
+    run = begin(context, quiet=quiet, store=store, redact=redact)
     memory = open_store(run.settings, run.factories, run.screen.note)
     seen: Seen = {}
     while True:
@@ -140,14 +141,15 @@ def _read_new(run: Invocation, memory: KeptMemory, sources: list[str] | None, se
     from goalmem_cli.library.ingesting import Reading, Told
     from goalmem_cli.transcripts.places import PROGRAMS
 
-    reading = Reading(Told(redacts=run.settings.redact, timezone=run.settings.timezone), Unattended(run.screen))
+    told = Told(redacts=run.settings.redact, timezone=run.settings.timezone, store=run.store)
+    reading = Reading(told, Unattended(run.screen))
     reading.find((), sources or [program.name for program in PROGRAMS], seen)
     reading.read(memory, is_dry=False)
     reading.finish()
     for report in reading.taken():
         warn_of_skipped(run.screen, report)
         if report.new_turns or report.replaced:
-            for note in notes_of(report, is_restored=False, is_taken=False):
+            for note in notes_of(report, run.store, is_restored=False, is_taken=False):
                 run.screen.note(f"{report.path}: {note}")
             run.screen.report(line_of(report, is_dry=False))
     if any(report.new_turns or report.replaced for report in reading.taken()):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 FOUND = "found"
-_FOR_GOOD = "this cannot be undone; `goalmem stores export --out FILE` keeps its turns"
 _EXPORT = b'{"goalmem"'
 """The beginning of an exported store's file."""
 
@@ -81,7 +79,8 @@ def show(
     run.screen.show(plain_table(columns, cells, numbers=("turns",)))
     if documents := [each.name for each in conversations if _is_document(each)]:
         run.screen.warn(f"read from documents, it seems, and not from chats: {few(documents)}")
-        run.screen.note("  an earlier version took headings for names; `goalmem forget NAME` takes one away")
+        forget = run.command("forget", names=["NAME"])
+        run.screen.note(f"  an earlier version took headings for names; `{forget}` takes one away")
     return 0
 
 
@@ -113,7 +112,7 @@ def language(
     else:
         known = {each.name: each.language for each in memory.conversations()}
         if name not in known:
-            raise UsageError(f"there is no conversation {name!r}", "`goalmem stores show` lists them")
+            raise UsageError(f"there is no conversation {name!r}", f"`{run.command('stores', 'show')}` lists them")
         kept = known[name]
     run.screen.report(f"{name}: {f'{kept} ({name_of(kept)})' if kept else 'its language is not known'}")
     if code:
@@ -131,9 +130,10 @@ def verify(context: typer.Context, store: options.Store = None, quiet: options.Q
     for problem in problems:
         run.screen.report(problem)
     if problems:
-        hint = "`goalmem stores rebuild` writes the indexes anew"
+        hint = f"`{run.command('stores', 'rebuild')}` writes the indexes anew"
         if run.settings.address is not None:
-            hint = "`goalmem forget NAME --leave-nothing`, then `goalmem ingest` its file again"
+            forget = run.command("forget", "--leave-nothing", names=["NAME"])
+            hint = f"`{forget}`, then `{run.command('ingest')}` its file again"
         raise StoreError(f"{run.settings.place}: {counted(len(problems), 'problem')}", hint)
     run.screen.report(f"{run.settings.place}: sound")
     return 0
@@ -303,13 +303,13 @@ def join(
         kinds = ", ".join(f"{count} {kind}" for kind, count in shown.units.items())
         what += f"; what was derived from turns that moved is left out ({kinds})"
     for old, new in shown.called:
-        command = f"goalmem people name {quote(new)} {quote(old)}"
+        command = run.command("people", "name", names=[new, old])
         what += f"; {old} is called {new} there (`{command}` shows the other name)"
     if dry_run:
         run.screen.report(what)
         return 0
     run.screen.note(what.replace(f"{name} has", f"{name} will have", 1))
-    run.screen.note(_FOR_GOOD)
+    run.screen.note(_for_good(run))
     confirm(f"Join {other} into {name}?", is_given=yes)
     memory.join(name, other, shown)
     run.screen.report(what)
@@ -339,7 +339,7 @@ def remove(
         except StoreDamaged as error:
             what = f"it cannot be read ({error.message})"
     run.screen.note(f"{run.settings.place}: {what}")
-    run.screen.note(_FOR_GOOD)
+    run.screen.note(_for_good(run))
     confirm(f"Delete {run.settings.place} for good?", is_given=yes)
     if has_marks_alone:
         remove_marks(memory.path)
@@ -347,6 +347,10 @@ def remove(
         memory.remove()
     run.screen.report(f"{run.settings.place}: removed")
     return 0
+
+
+def _for_good(run: Invocation) -> str:
+    return f"this cannot be undone; `{run.command('stores', 'export', '--out', 'FILE')}` keeps its turns"
 
 
 def _is_of_another(file: Path) -> bool:

@@ -106,7 +106,8 @@ def show(
     folder = open_traces(run.settings)
     names = folder.ids()
     if not names:
-        raise UsageError(f"no question was asked of {run.settings.place} yet", "`goalmem ask QUESTION` asks one")
+        hint = f"`{run.command('ask', 'QUESTION')}` asks one"
+        raise UsageError(f"no question was asked of {run.settings.place} yet", hint)
     trace = folder.load(names[-1] if name == LATEST else name)
     detail = FULL if verbose else BRIEF
     if html is not None or svg is not None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from goalmem_cli.library.people import clock_of, roster_of
 from goalmem_cli.memory_records import ConversationSummary, Speaker, voice_of
+from goalmem_cli.store.changes.clocks import told_as
 from goalmem_cli.store.changes.overlapping import under_two_names
 from goalmem_cli.store.roster import Roster, Somebody, digits_of, spelled
 
@@ -59,6 +61,32 @@ def suggestions(memory: KeptMemory) -> list[Suggestion]:
 
 def _suggestion(one: Somebody, other: Somebody, reason: str, rooms: tuple[str, ...], roster: Roster) -> Suggestion:
     return Suggestion(one.shown, other.shown, reason, (roster.handle(one), roster.handle(other)), rooms)
+
+
+def said_elsewhere(memory: KeptMemory, ids: Set[str], conversations: Sequence[str] | None) -> dict[str, int]:
+    """Return how many of the turns with these ids another conversation has too, by its name.
+
+    The turns are in these `conversations`; with None, all are named, and there is no other. Turns are the same by
+    speaker, instant and text. Only conversations with times and one of their speakers are compared. If there are more
+    than `MOST_COMPARED` turns, the result is empty.
+
+    Raises:
+        StoreError: the memory cannot be read.
+    """
+    stored = memory.conversations() if ids and conversations is not None else []
+    own = [each for each in stored if each.name in (conversations or ())]
+    others = [each for each in stored if each not in own and any(_may_share(each, one) for one in own)]
+    if not others or sum(each.turns for each in (*own, *others)) > MOST_COMPARED:
+        return {}
+    gone = {told_as(turn)[:3] for turn in memory.turns([each.name for each in own]) if turn.id in ids and turn.said}
+    return dict(Counter(turn.conversation for turn in memory.turns([each.name for each in others])
+                        if told_as(turn)[:3] in gone))  # fmt: skip
+
+
+def _may_share(one: ConversationSummary, other: ConversationSummary) -> bool:
+    """Say whether somebody speaks in both, and one of them has times."""
+    names = {speaker.name for speaker in one.speakers}
+    return one.first_said is not None and any(speaker.name in names for speaker in other.speakers)
 
 
 def numbers_of(memory: KeptMemory, grown: Mapping[str, Sequence[Turn]]) -> list[Suggestion]:

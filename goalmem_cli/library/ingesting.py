@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from goalmem_cli.config import command_for
 from goalmem_cli.errors import InputError, NoMessages, UnclearDates, UnknownFormat, UnlikelyChat, UsageError
 from goalmem_cli.library.finding import Seen, found_at
 from goalmem_cli.library.forgetting import EXPORT, Sieve, marks_in
@@ -44,7 +44,8 @@ class Told:
     `takes_forgotten`, the marks of exported memories are imported. It `redacts` secrets. With `apart`, files are not
     joined with stored conversations that they overlap with. Times that are given only in UTC are of the zone
     `timezone`; None means the machine's. `language` is that of the conversations, "" to find it. With `calls`, logs of
-    coding agents are read with the calls of tools, and secrets are redacted.
+    coding agents are read with the calls of tools, and secrets are redacted. Commands in notes are for the `store`, as
+    it is typed; None leaves it out.
     """
 
     form: str | None = None
@@ -59,6 +60,7 @@ class Told:
     timezone: str | None = None
     language: str = ""
     calls: bool = False
+    store: str | None = None
 
     def __post_init__(self) -> None:
         if not are_columns(self.columns):
@@ -174,12 +176,12 @@ class Reading:
 
         for each in numbers_of(memory, self._grown)[:_SUGGESTED]:
             rooms = " and ".join(each.rooms)
-            join = (
-                f"; `goalmem stores join {shlex.join(each.rooms)}` joins {rooms} if they are one chat" if rooms else ""
+            store = self._told.store
+            join = command_for(store, "stores", "join", names=each.rooms)
+            more = f"`{command_for(store, 'people')}` says more" + (
+                f"; `{join}` joins {rooms} if they are one chat" if rooms else ""
             )
-            self._hears.note(
-                f"{each.one} and {each.other} may be one person ({each.reason}): `goalmem people` says more{join}"
-            )
+            self._hears.note(f"{each.one} and {each.other} may be one person ({each.reason}): {more}")
         self._grown.clear()
         self._held = 0
 

@@ -257,6 +257,7 @@ class Memory:
         told = Told(
             format, order, columns or {}, is_strict, None, restores_forgotten, takes_forgotten, blacks_out, apart,
             timezone or self._parts.settings.timezone, language, tools,
+            self._parts.settings.place,
         )  # fmt: skip
         return read_all(map(Path, paths), sources, self.kept, told, Unattended(self._parts.listener), is_dry=is_dry)
 

@@ -52,7 +52,7 @@ class FileReport:
         """Return the final record, with the error that refused the file or a part of it, if any."""
         return Ingested(
             self.path, self.format, self.conversations, self.turns, self.new_turns, tuple(self.replaced),
-            tuple(self.skipped), tuple(self.notes), tuple(one.beside for one in self.overlaps if one.beside), error,
+            tuple(self.skipped), tuple(self.notes), tuple(name for one in self.overlaps for name in one.beside), error,
             self.forgotten, dict(self.redacted), dict(self.secrets),
             tuple(one.conversation for one in self.overlaps if one.is_joined), self.marked,
         )  # fmt: skip

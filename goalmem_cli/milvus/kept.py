@@ -14,6 +14,7 @@ from uuid import uuid4
 from filelock import FileLock, Timeout
 
 from goalmem_cli.addresses import MilvusAddress
+from goalmem_cli.config import command_for
 from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked, StoreNewer
 from goalmem_cli.languages.finding import ENGLISH
 from goalmem_cli.logic.roles import TOOL
@@ -75,7 +76,9 @@ class Kept:
 
     def _require_there(self) -> None:
         if not self.engine.exists:
-            raise StoreError(f"there is no memory in {self.address} yet", f"goalmem ingest PATH --store {self.address}")
+            raise StoreError(
+                f"there is no memory in {self.address} yet", command_for(str(self.address), "ingest", "PATH")
+            )
 
     def meta(self) -> Meta:
         """Return the memory's metadata, with the defaults of `Meta` if none was written yet.
@@ -277,7 +280,7 @@ class Kept:
             if steady and not may_lack:
                 raise StoreDamaged(
                     f"{self.address}: {found[steady[0].name]} of {steady[0].turns} turns of {steady[0].name} came",
-                    f"goalmem stores verify --store {self.address}",
+                    command_for(str(self.address), "stores", "verify"),
                 )
             if len(steady) == len(short):
                 return turns, answers

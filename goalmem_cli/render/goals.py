@@ -54,9 +54,9 @@ def lines_of_history(goal: Goal, traces: Collection[str]) -> Iterator[str]:
         yield f"  plan: {safe(' and '.join(state.plan.subgoals))} => {safe(state.plan.goal)}"
 
 
-def touched_words(count: int) -> str:
+def touched_words(count: int, command: str) -> str:
     """Return how many goals may have changed, and the command that checks them."""
-    return f"{counted(count, 'goal')} may have changed: goalmem goals check"
+    return f"{counted(count, 'goal')} may have changed: {command}"
 
 
 def row_of_goal(goal: Goal) -> dict[str, object]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Literal
 
+from goalmem_cli.config import command_for
 from goalmem_cli.errors import StoreError
 from goalmem_cli.store.files import reporting, unwatched
 from goalmem_cli.store.privacy import open_to_others
@@ -89,7 +90,7 @@ def look_at_privacy(folder: Path, database: Path | None = None) -> Finding:
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
     hint = "the next command that writes closes all of it"
     if database is None:
-        hint += f", or now: goalmem stores rebuild --store {folder}"
+        hint += f", or now: {command_for(str(folder), 'stores', 'rebuild')}"
     return Finding("privacy", f"other users may use {found[0]}{more}", hint)
 
 
@@ -156,7 +157,8 @@ def look_at_indexes(folder: Path, embedder: Embedder) -> Finding:
         if change != meta.generation
     ]
     text = "; ".join(behind) or "what was forgotten is not gone from every file yet"
-    return Finding("indexes", text, "the next search mends that, or now: goalmem stores rebuild")
+    rebuild = command_for(str(folder), "stores", "rebuild")
+    return Finding("indexes", text, f"the next search mends that, or now: {rebuild}")
 
 
 def _unheard(_line: str) -> None:

@@ -38,6 +38,21 @@ def talk(goalmem: Goalmem, tmp_path: Path) -> Path:
     return stored(goalmem, tmp_path / "talk.json", PIN, REPLY)
 
 
+def test_who_forgets_a_conversation_hears_of_the_same_turns_in_another(either: Goalmem, tmp_path: Path) -> None:
+    """With the command that deletes them there; others with the speaker are not named, and neither is the rest."""
+    goalmem = either
+    stored(goalmem, tmp_path / "one.json", PIN, REPLY)
+    stored(goalmem, tmp_path / "two two.json", LATER, PIN)
+    stored(goalmem, tmp_path / "three.json", {**LATER, "content": "I moved again."})
+    told = "two two has 1 of these turns too: `goalmem forget{} 'two two'` deletes them"
+    assert told.format("") in goalmem("forget", "one", "--dry-run").err
+    assert told.format(" --speaker Nora") in goalmem("forget", "one", "--speaker", "Nora", "--dry-run").err
+    assert "two two" not in goalmem("forget", "one", "--speaker", "Ravi", "--dry-run").err
+    assert "these turns" not in goalmem("forget", "--speaker", "Nora", "--dry-run").err
+    assert told.format("") in goalmem("forget", "one", "--yes").err
+    assert "these turns" not in goalmem("forget", "two two", "--yes").err
+
+
 def stored(goalmem: Goalmem, file: Path, *messages: dict[str, str]) -> Path:
     """Write the messages into the file, read it, and return it."""
     file.write_text(json.dumps(messages), "utf-8")

@@ -115,6 +115,73 @@ def test_what_overlaps_by_less_is_joined_by_the_command_that_is_named(either: Go
     assert goalmem("stores", "verify").code == 0
 
 
+def test_commands_that_are_printed_are_for_the_store_that_was_named(goalmem: Goalmem, tmp_path: Path) -> None:
+    """As they are typed in a shell: each does what it says in this store, and nothing in the default one."""
+    place = ("--store", str(tmp_path / "our own"))
+    chats = [write_window(tmp_path / "1" / "one.txt", 0, 8), write_window(tmp_path / "2" / "-other one.txt", 6, 12)]
+    outcome = goalmem("ingest", *map(str, chats), *place)
+    join = re.search(r"`goalmem stores (join .*?)` joins", outcome.err)
+    assert join is not None
+    verb, *named = shlex.split(join[1])
+    assert goalmem("stores", verb, "--yes", *named).out.startswith("one has 12 turns")
+
+    place = ("--store", str(tmp_path / "another"))
+    same = [write_window(tmp_path / "3" / "+1.txt", 0, 9), write_window(tmp_path / "4" / "+1.txt", 6, 12)]
+    outcome = goalmem("ingest", *map(str, same), *place)
+    apart = re.search(r"`goalmem (forget .*?)`, then `goalmem (ingest .*?)` parts them", outcome.err)
+    assert apart is not None
+    assert goalmem(*shlex.split(apart[1]), "--yes").code == 0
+    assert "9 new stored" in goalmem(*shlex.split(apart[2]), str(same[0])).out
+    assert goalmem("stores", "show", *place).code == 0
+    assert goalmem("stores", "show").code == 3
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("cut", [9, 10, 11])
+def test_windows_that_begin_between_equal_messages_are_joined(
+    either: Goalmem, tmp_path: Path, order: tuple[int, int], cut: int
+) -> None:
+    """Two or three of one minute by one person: each is there once, as in the whole chat, and stays so."""
+    goalmem = either
+    words = "the grey boat lies at the long pier of the old harbour since the first storm of autumn"
+    said = [(f"09:{place:02}:00", ("Ana", "Ben")[place % 2], f"{place} {words}") for place in range(40)]
+    said[9:12] = [("09:09:00", "Ben", "ok")] * 3
+    files = [tmp_path / name / f"{name}.csv" for name in ("one", "other", "whole")]
+    for file, (first, end) in zip(files, ((0, 30), (cut, 40), (0, 40)), strict=True):
+        file.parent.mkdir()
+        rows = (f"2024-03-01 {time},{who},{text}\n" for time, who, text in said[first:end])
+        file.write_text("".join(["Date,User,Message\n", *rows]))
+    assert goalmem("ingest", str(files[order[0]])).code == 0
+    outcome = goalmem("ingest", str(files[order[1]]))
+    assert "joined with" in outcome.err
+    for file in (*files[:2], files[2]):
+        assert "nothing new" in goalmem("ingest", str(file)).out
+    assert stored(goalmem) == [[text for _, _, text in said]]
+    assert goalmem("stores", "verify").code == 0
+
+
+def test_all_that_another_file_tells_too_is_named(either: Goalmem, tmp_path: Path) -> None:
+    """Also beside the window that a whole chat is joined with; the commands that are named leave each message once."""
+    goalmem = either
+    spans = {"one": (0, 30), "third": (35, 45), "fourth": (47, 55), "whole": (0, 60)}
+    words = "the grey boat lies at the long pier of the old harbour since the first storm of autumn"
+    rows = [f'2024-03-01 {9 + place // 60:02}:{place % 60:02}:00,{("Ana", "Ben")[place % 2]},{place} {words}\n'
+            for place in range(60)]  # fmt: skip
+    for name, (first, end) in spans.items():
+        file = tmp_path / name / f"{name}.csv"
+        file.parent.mkdir()
+        file.write_text("".join(["Date,User,Message\n", *rows[first:end]]))
+        outcome = goalmem("ingest", str(file))
+    assert "joined with one" in outcome.err
+    told = outcome.err.partition("fourth and third" if "fourth and third" in outcome.err else "fourth, third")[2]
+    assert "of other files overlap with it" in told
+    for command in re.findall("`goalmem stores (join [^`]*)`", told):
+        verb, *named = shlex.split(command)
+        assert goalmem("stores", verb, "--yes", *named).code == 0
+    assert [len(each) for each in stored(goalmem)] == [60]
+    assert goalmem("stores", "verify").code == 0
+
+
 def test_a_chat_whose_group_and_contact_were_renamed_is_joined_by_the_command(either: Goalmem, tmp_path: Path) -> None:
     """The number that became a name said the same: it is told after reading, and each turn is there once."""
     goalmem = either

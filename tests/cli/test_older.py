@@ -1,15 +1,18 @@
 """What earlier versions of goalmem left is used with the commands of this one: stores, traces, runs and exports."""
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
+from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.store.database.migrations import MIGRATIONS
 from goalmem_cli.trace import SCHEMA_VERSION
 from tests.cli.test_ask import QUESTION, proving
 from tests.invoking import Goalmem
-from tests.store.older import NOTES, OLDER, Older
+from tests.store.older import MILVUS, NOTES, OLDER, Older
 
 
 @pytest.fixture(params=OLDER, ids=lambda older: older.name)
@@ -115,3 +118,25 @@ def test_what_people_noted_holds(goalmem: Goalmem, tmp_path: Path) -> None:
     assert "baker" in told
     assert not [text for text in ("My PIN", "Carla", "Hull") if text in told]
     assert goalmem("stores", "verify", "-q").code == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Milvus Lite does not run there")
+def test_a_memory_that_the_first_version_left_in_milvus_is_used_as_a_new_one(
+    goalmem: Goalmem, samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is searched, takes another transcript, is exported, copied into a folder, and forgotten from."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("GOALMEM_STORE", f"milvus:{MILVUS.unpacked(tmp_path) / 'memory.db'}")
+    try:
+        found = goalmem("search", "matcha powder from Uji", "-k", "1")
+        assert (found.code, "Kyoto Latte is made with matcha powder" in found.out) == (0, True)
+        assert "new stored" in goalmem("ingest", str(samples / "allotment.md")).out
+        folder = str(tmp_path / "folder")
+        assert goalmem("stores", "copy", str(os.environ["GOALMEM_STORE"]), folder).code == 0
+        assert "Uji" in goalmem("stores", "export").out
+        assert goalmem("stores", "export").out == goalmem("stores", "export", "--store", folder).out
+        assert goalmem("forget", "--speaker", "Ben", "--yes", "-q").code == 0
+        assert "Uji" not in goalmem("stores", "export").out
+        assert goalmem("stores", "verify", "-q").code == 0
+    finally:
+        close_embedded()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from goalmem_cli.transcripts import Source, format_of, places
 from goalmem_cli.transcripts.formats import FORMATS
 from goalmem_cli.transcripts.places import PROGRAMS, folders_of, kept_by, program_of
 from tests.cli.test_ingest_zips import WHATSAPP, zipped
+from tests.cli.test_redacting import GITHUB
 from tests.invoking import Goalmem
 from tests.transcripts.test_documented import documented
 
@@ -73,6 +75,21 @@ def test_watching_reads_what_is_new_and_ends(goalmem: Goalmem, home: Path) -> No
     assert (
         goalmem("sources", "watch", "claude-code").out == f"{file}: agent-log, 1 conversation, 2 turns, 1 new stored\n"
     )
+
+
+@pytest.mark.usefixtures("home")
+def test_watching_says_how_to_black_out_secrets_and_does_it(goalmem: Goalmem, home: Path, tmp_path: Path) -> None:
+    """With the flag that it names; what was stored plain is replaced, as by `ingest`."""
+    log = {**SAID, "sessionId": "s1", "uuid": "a1", "message": {"role": "user", "content": f"Use {GITHUB} for it."}}
+    file = write(home / ".claude" / "projects" / "-boats" / "s1.jsonl", json.dumps(log) + "\n")
+    told = re.search(r"it may hold secrets \(1 github token\): (--\S+) blacks", goalmem("sources", "watch").err)
+    assert told is not None
+    outcome = goalmem("sources", "watch", told[1])
+    assert f"{file}: redacted: 1 github token" in outcome.err
+    assert "replaced: 1 stored turn with secrets" in outcome.err
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file())
+    assert GITHUB.encode() not in stored
+    assert goalmem("sources", "watch", told[1]).out == ""
 
 
 @pytest.mark.usefixtures("home")

@@ -5,6 +5,9 @@ Each was made by the commit beside its name, with its own code and the static em
 momoco-again.md`, two `goalmem ask` by the scripted models of its `tests/cli/test_ask.py`, `SessionNotes(store).index`
 where there was a ledger, and `goalmem eval momoco.json --reasoner direct --limit 2 --sample first --judge same` by the
 scripted model of its `test_eval.py`. The number is that of the last step of `migrations` which the store has seen.
+
+`fixtures/milvus-1.tar.xz` has `memory.db`, the memory in an embedded Milvus that the first commit with one made (`MILVUS`)
+by the same `ingest`. Its number is that of `milvus.schema`.
 """
 
 import tarfile
@@ -62,3 +65,4 @@ NOTES = Older("notes", 11, 9, "ea81dfe9")
 --name home` of "Where does Ana live now?", `people merge` of a number with Ben, `people name` Benjamin, `forget` of
 Nora and Tom, who said one text in one instant, and `forget --speaker Nora --always`.
 """
+MILVUS = Older("milvus-1", 0, 0, "40825807")

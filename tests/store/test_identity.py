@@ -251,7 +251,7 @@ def test_turns_without_ids_keep_their_number_beside_others(store: Store) -> None
 def test_of_a_conversation_without_a_file_the_name_tells(store: Store) -> None:
     """A store of before files were noted goes on with the file of a conversation's name, and notes it then."""
     store.add(chat(CAFE[:3]))
-    assert store.preview(replace(chat(CAFE[:5]), name="other", file="/else/other.json")).beside == "chat"
+    assert store.preview(replace(chat(CAFE[:5]), name="other", file="/else/other.json")).beside == ("chat",)
     assert store.add(replace(chat(CAFE[:5]), file="/here/chat.json")).new_turns == 2
     assert store.add(replace(chat(), name="renamed", file="/here/chat.json")).conversation == "chat"
     assert store.add(replace(chat(CAFE[:2]), file="/else/chat.json")).conversation == "chat-2"

@@ -212,7 +212,7 @@ def test_what_a_bot_sends_into_two_groups_joins_them_no_more(opens: Opens) -> No
         store = opens(f"{number}")
         add(store, window(replace(chat_, turns=turns), 0, 20, "/a/x.txt"))
         added = add(store, window(replace(chat_, turns=turns), 10, 30, "/b/y.txt"))
-        assert (added.is_joined, added.beside) == ((False, "x") if one == "Ana" else (True, ""))
+        assert (added.is_joined, added.beside) == ((False, ("x",)) if one == "Ana" else (True, ()))
 
 
 def test_one_command_joins_as_several_do(opens: Opens) -> None:
@@ -225,7 +225,7 @@ def test_one_command_joins_as_several_do(opens: Opens) -> None:
         is_bridged = {each.file for each in order[:2]} == {"/a", "/c"}
         assert len(store.conversations()) == 1 + is_bridged
         if is_bridged:  # the third joins the one that it shares more with, and the other is named
-            joined, beside = added[2].conversation, added[2].beside
+            joined, (beside,) = added[2].conversation, added[2].beside
             store.join(joined, beside, store.joinable(joined, beside))
         (stored,) = store.conversations()
         assert said_in(store, stored.name) == as_stored(chat_)

@@ -155,6 +155,45 @@ def test_assistants_and_notes_quote_nobody() -> None:
     assert [turn.attributes for turn in conversation.turns] == [{}, {}]
 
 
+def written(text: str, format_: str, *, other: str = "Ben", who: str = "Ana") -> bytes:
+    """Return a short talk in a format for any program's or anybody's texts; the first message is this."""
+    rows = [(who, text), (other, "ok"), (who, "Good."), (other, "So it is.")]
+    if format_ == "table":
+        quoted = [(name, said.replace('"', '""')) for name, said in rows]
+        return "".join(f'"{name}","{said}"\n' for name, said in [("User", "Message"), *quoted]).encode()
+    if format_ == "subtitles":
+        heads = (f"00:0{number}:00.000 --> 00:0{number}:09.000" for number in range(4))
+        cues = (f"{head}\n<v {name}>{said}</v>" for head, (name, said) in zip(heads, rows, strict=True))
+        return "\n\n".join(["WEBVTT", *cues, ""]).encode()
+    form = "**{}:** {}\n\n" if format_ == "markdown" else "{}: {}\n"
+    return "".join(form.format(name, said) for name, said in rows).encode()
+
+
+OTHER_FORMATS = {"table": "a.csv", "names": "a.txt", "markdown": "a.md", "subtitles": "a.vtt"}
+
+
+@pytest.mark.parametrize("format_", OTHER_FORMATS)
+@pytest.mark.parametrize("text", [f"Look:\n{MAIL}", "Look:\nMarta wrote:\nI am vegan.", "Look:\n> I am vegan.\nOh"])
+def test_a_quote_is_its_author_s_whatever_the_format(format_: str, text: str) -> None:
+    """In tables, in transcripts that anybody wrote, and in meetings, as in a chat of WhatsApp."""
+    if format_ == "subtitles":  # of which no cue has a blank line, and angle brackets are tags
+        text = text.replace("<", "(").replace(">\n", ")\n").replace("\n\n", "\n")
+    (conversation,) = read_bytes(written(text, format_), OTHER_FORMATS[format_], format_)
+    assert [turn.speaker for turn in conversation.turns] == ["Ana", "Ben", "Ana", "Ben"]
+    assert conversation.turns[0].text == text
+    assert parts(conversation.turns[0]) == parts(whatsapp(text))
+    assert any("[quoted" in said for _, said in parts(conversation.turns[0]))
+
+
+@pytest.mark.parametrize("format_", OTHER_FORMATS)
+@pytest.mark.parametrize(("who", "other"), [("User", "Assistant"), ("Me", "Claude"), ("You", "ChatGPT 4o")])
+def test_a_talk_with_a_model_in_such_a_format_quotes_nobody(format_: str, who: str, other: str) -> None:
+    """What is pasted there is a part of the prompt, and a `>` is Markdown."""
+    text = MAIL.replace("<", "(").replace(">", ")").replace("\n\n", "\n")
+    (conversation,) = read_bytes(written(text, format_, who=who, other=other), OTHER_FORMATS[format_], format_)
+    assert [turn.attributes for turn in conversation.turns] == [{}] * 4
+
+
 def message(text: object, **keys: object) -> dict[str, object]:
     """Return a message as Telegram has it."""
     return {"id": 1, "type": "message", "date_unixtime": "1773570600", "from": "Ana", "text": text, **keys}
@@ -246,13 +285,13 @@ def test_chats_that_other_programs_write_for_interchange_quote_too() -> None:
 OF_PEOPLE = frozenset(
     "whatsapp telegram telegram-html facebook facebook-html discord discord-package slack signal signal-jsonl imessage line"
     " kakaotalk google-chat teams sms-backup mail chatlab imessage-html x-archive matrix mattermost irc"
-    " viber qq wechat rocketchat".split()
+    " viber qq wechat rocketchat markdown names".split()
 )
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
-def test_only_messengers_and_mail_are_looked_through(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever a sample says: all of theirs are, and none of assistants, notes and benchmarks."""
+def test_only_what_people_say_is_looked_through(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a sample says: all of theirs are, and none of assistants and benchmarks."""
     file, data = SAMPLES[name]
     looked: list[str] = []
 

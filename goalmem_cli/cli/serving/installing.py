@@ -12,6 +12,7 @@ import sys
 import sysconfig
 import tomllib
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -277,8 +278,7 @@ class Plan:
         self._check_unchanged()
         self._check_writable()
         if self.content is not None:
-            kept = path.with_name(path.name + COPY_SUFFIX)
-            replace_file(kept, self.content, written, HINT_FILE)  # only its owner may read what it makes
+            kept = _copied(path, self.content, written)
         for words in self.runs:
             _run(words, kept)
         if self.runs:
@@ -315,6 +315,18 @@ class Plan:
         path = self.client.settings
         if content_if_there(path) != self.content:
             raise UsageError(f"{path} was changed meanwhile", "nothing was written; try again")
+
+
+def _copied(path: Path, content: bytes, written: Written) -> Path:
+    """Return a copy of the content beside the path. Copies of other content stay; a number tells them apart."""
+    for number in count(1):
+        kept = path.with_name(f"{path.name}{COPY_SUFFIX}{f'-{number}' if number > 1 else ''}")
+        there = content_if_there(kept)
+        if there is None:
+            replace_file(kept, content, written, HINT_FILE)  # only its owner may read what it makes
+        if there in (None, content):
+            break
+    return kept
 
 
 def command_of(settings: Settings) -> tuple[str, ...]:

@@ -255,7 +255,7 @@ def _reports(batch: Sequence[Conversation], changes: Sequence[Change], partings:
             change.new_turns,
             change.replaced,
             len(_entries(change)),
-            change.beside if change.new_turns else "",
+            change.beside if change.new_turns else (),
             is_joined=change.is_joined and change.new_turns > 0,
             by_title=change.by_title,
             called=change.called if change.new_turns else {},

@@ -34,8 +34,8 @@ class Change:
     `gone_turns` and `gone_units` are ids to delete. `turns` and `units` are rows to write, new or moved. `moved_turns`
     and `moved_units` are the ids whose rows they replace. `entries` are units with new or changed texts to index.
     `unindexed` are ids of turns that lose their index entry because passages replace it. `derived`, `edges` and
-    `ledger` come from an exported store, and so does `joined`: what was joined by command there. `beside` is a
-    conversation that overlaps, but not enough to be the same one.
+    `ledger` come from an exported store, and so does `joined`: what was joined by command there. `beside` are
+    conversations that overlap, but not enough to be the same one.
     `is_joined` says that a transcript of another file shared enough turns to be joined, `by_title` that it shares none
     and has only the title. `shift` is to be added to the session and ordinal of the transcript's next part. `is_gone`
     says that no turn is left, and that the conversation is to be deleted.
@@ -56,7 +56,7 @@ class Change:
     derived: tuple[Unit, ...] = ()
     edges: tuple[Edge, ...] = ()
     ledger: tuple[Derived, ...] = ()
-    beside: str = ""
+    beside: tuple[str, ...] = ()
     is_joined: bool = False
     by_title: bool = False
     shift: tuple[int, int] = (0, 0)
@@ -77,7 +77,7 @@ def _under(name: str, turn: Turn) -> Turn:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The name of a transcript in the store, whether it is new there, and an overlapping conversation (`beside`).
+    """The name of a transcript in the store, whether it is new there, and overlapping conversations (`beside`).
 
     If windows of one conversation overlap, `places` has the index of the stored turn for each turn, None for new ones.
     `is_joined` says that the conversation is of another file, and was found because both begin alike.
@@ -85,7 +85,7 @@ class Named:
 
     name: str
     is_new: bool
-    beside: str = ""
+    beside: tuple[str, ...] = ()
     places: Sequence[int | None] = ()
     is_joined: bool = False
 
@@ -168,7 +168,7 @@ def resolve_name(
     of the same file, which cannot be the same by their turns.
     """
     if by_name:
-        beside = next(iter(known.windows.beside.get(place, ())), "")
+        beside = tuple(known.windows.beside.get(place, ()))
         return Named(conversation.name, conversation.name not in known.names, beside)
     windows = known.windows
     if conversation.own_id is not None:
@@ -179,24 +179,26 @@ def resolve_name(
         name = _best_match(known, place, conversation, given)
     if name is not None:
         files = {one.file for one in known.overlaps if (one.place, one.name) == (place, name)} - {conversation.file}
-        return Named(name, False, is_joined=bool(files) and (place, name) in known.proved)
+        beside = tuple(each for each in _alike(known, place, conversation) if each != name and each not in given)
+        return Named(name, False, beside, is_joined=bool(files) and (place, name) in known.proved)
     joining = {one: places for one, places in windows.joining.get(place, {}).items() if one not in given}
-    others = [*list(joining)[1:], *windows.beside.get(place, ())]
+    others = [*list(joining)[1:], *(one for one in windows.beside.get(place, ()) if one not in given)]
     if joining:
         name, places = next(iter(joining.items()))
-        return Named(name, False, next(iter(others), ""), places)
-    beside = _alike(known, place, conversation) or next((one for one in others if one not in given), "")
+        return Named(name, False, tuple(others), places)
+    beside = tuple(dict.fromkeys([*_alike(known, place, conversation), *others]))
     wanted = conversation.name if conversation.own_id is None or conversation.is_exported else conversation.own_id
     taken = known.names if conversation.format == DIALOGUE_FORMAT else known.names | {DIALOGUE}
     names = (wanted if count == 1 else f"{wanted}-{count}" for count in range(1, len(taken) + 2))
     return Named(next(name for name in names if name not in taken), True, beside)
 
 
-def _alike(known: Known, place: int, conversation: Conversation) -> str:
-    """Return a stored conversation of another file that begins the transcript or begins with it, "" if none."""
-    whole = len(conversation.turns)
-    mine = [one for one in known.overlaps if (one.place, one.format) == (place, conversation.format)]
-    return min((one.name for one in mine if one.shared in (one.begun, whole)), default="")
+def _alike(known: Known, place: int, conversation: Conversation) -> list[str]:
+    """Return the stored conversations of other files that begin the transcript or begin with it."""
+    whole, looked_for = len(conversation.turns), (place, conversation.format)
+    return sorted(
+        one.name for one in known.overlaps if (one.place, one.format) == looked_for and one.shared in (one.begun, whole)
+    )
 
 
 def _best_match(known: Known, place: int, conversation: Conversation, given: Set[str]) -> str | None:

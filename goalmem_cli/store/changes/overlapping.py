@@ -17,8 +17,8 @@ from pathlib import PurePath
 from typing import Generic, TypeVar
 
 from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn, content_hash
-from goalmem_cli.store.changes.clocks import told_as
-from goalmem_cli.store.changes.placing import place_of
+from goalmem_cli.store.changes.clocks import Told, told_as
+from goalmem_cli.store.changes.placing import base_of, place_of
 from goalmem_cli.store.database import overlaps, tables
 from goalmem_cli.store.database.access import Connection
 
@@ -233,9 +233,10 @@ def under_two_names(said: Iterable[tuple[str, Who, Turn]]) -> list[TwoNames[Who]
 def run_of(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]:
     """Return for each incoming turn the index of the equal stored turn in the longest run of equal turns, else None.
 
-    The run has to be at the beginning of one of the two and at the end of one of them.
+    The run has to be at the beginning of one of the two and at the end of one of them. Numbers in ids that readers made
+    do not count: a window that begins between two equal turns counts from the second.
     """
-    theirs, mine = list(map(told_as, stored)), list(map(told_as, incoming))
+    theirs, mine = list(map(_unnumbered, stored)), list(map(_unnumbered, incoming))
     best = (0, 0, 0)
     starts = [(0, index) for index, key in enumerate(theirs) if key == mine[0]]
     starts += [(index, 0) for index, key in enumerate(mine) if key == theirs[0]]
@@ -271,6 +272,11 @@ def _missing_within(shared: Sequence[Turn], said: Conversation) -> list[Turn]:
     return [turn for turn in said.missing if first < turn.ordinal < last and turn.ordinal not in known]
 
 
+def _unnumbered(turn: Turn) -> Told:
+    speaker, said, text, own_id = told_as(turn)
+    return speaker, said, text, base_of(own_id)
+
+
 def _common(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
     known = set(map(told_as, stored))
     return [turn for turn in incoming if turn.said is not None and told_as(turn) in known]
@@ -289,8 +295,10 @@ def _may_be_joined(said: Conversation, stored: Sequence[Turn], places: Sequence[
     """Say whether a transcript may be joined by its turns, and no own id is used for two different turns."""
     if said.own_id is not None or said.file is None or said.is_exported or said.continues or said.is_apart:
         return False
-    alone = {place_of(turn) for turn, index in zip(said.turns, places, strict=True) if index is None and turn.own_id}
-    return alone.isdisjoint(map(place_of, stored))
+    pairs = list(zip(said.turns, places, strict=True))
+    shared = {base_of(turn.own_id) for turn, index in pairs if index is not None}
+    alone = {place_of(turn) for turn, index in pairs if index is None and turn.own_id}
+    return alone.isdisjoint(place_of(turn) for turn in stored if base_of(turn.own_id) not in shared)
 
 
 def _is_much(shared: Sequence[Turn]) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goalmem_cli.config import command_for
 from goalmem_cli.errors import StoreError
 from goalmem_cli.ports import Embedder
 from goalmem_cli.store import privacy
@@ -77,7 +78,7 @@ class Parts:
     def require(self) -> None:
         """Check that the store exists; raises StoreError if nothing was stored yet."""
         if not self.database.is_there():
-            raise StoreError(f"there is no memory in {self.path} yet", f"goalmem ingest PATH --store {self.path}")
+            raise StoreError(f"there is no memory in {self.path} yet", command_for(str(self.path), "ingest", "PATH"))
 
     def indexes(self, connection: Connection) -> tuple[TextIndex | VectorIndex, ...]:
         """Return the usable indexes: the text index, and the vector index if its embedder is this one."""

@@ -7,7 +7,9 @@ such turns.
 
 from __future__ import annotations
 
+import re
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -15,10 +17,34 @@ from itertools import pairwise
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.records import Turn
 
+_MADE = re.compile(r"((?:\d{8}-\d{6}|undated)-[0-9a-f]{6})(?:-\d+)?", re.ASCII)
+"""An id as `TurnIds` makes it."""
+
 
 def place_of(turn: Turn) -> str:
     """Return a key that identifies a turn in its conversation regardless of its text."""
     return f"id {turn.own_id}" if turn.own_id is not None else f"turn {turn.ordinal + 1}"
+
+
+def base_of(own_id: str | None) -> str | None:
+    """Return an id that a reader made of time, speaker and text without its number among equal ones; others as is."""
+    made = None if own_id is None else _MADE.fullmatch(own_id)
+    return own_id if made is None else made[1]
+
+
+def _numbered_anew(turns: Sequence[Turn]) -> list[Turn]:
+    """Return the turns with new numbers in ids that readers made and that two turns have, in the order of the turns."""
+    ids = Counter(turn.own_id for turn in turns)
+    twice = {base_of(own_id) for own_id, count in ids.items() if count > 1 and _MADE.fullmatch(own_id or "")}
+    seen: Counter[str | None] = Counter()
+    found = list[Turn]()
+    for turn in turns:
+        if (base := base_of(turn.own_id)) in twice:
+            seen[base] += 1
+            found.append(replace(turn, own_id=base if seen[base] == 1 else f"{base}-{seen[base]}"))
+        else:
+            found.append(turn)
+    return found
 
 
 def are_numbered_alike(stored: Sequence[Turn], incoming: Mapping[str, Turn]) -> bool:
@@ -66,6 +92,8 @@ def joined(stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[in
         for turn, index in zip(incoming, places, strict=True)
     ]  # the same instant, perhaps in another zone
     order = _woven(stored, incoming, places)
+    again = _numbered_anew([placed.turn for placed in order])
+    order = [replace(placed, turn=turn) for placed, turn in zip(order, again, strict=True)]
     last = next(index for index, placed in enumerate(order) if placed.told is incoming[-1])
     if len(order) == len(stored):
         return [placed.turn for placed in order], order[last].turn

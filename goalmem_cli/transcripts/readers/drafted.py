@@ -16,12 +16,13 @@ from goalmem_cli.transcripts.reading.source import Source
 class DraftReader(ABC):
     """A format whose reader makes drafts.
 
-    `form` says how to write a message, for errors. If `is_of_people`, messages may quote other people.
+    `form` says how to write a message, for errors. If `is_of_people`, messages may quote other people; None if that
+    holds for all conversations but those with a model.
     """
 
     name: str
     form = "check the file"
-    is_of_people = False
+    is_of_people: bool | None = False
 
     def read(self, source: Source) -> Iterator[Conversation]:
         """Yield the file's conversations, in stretches if they are long.
@@ -32,7 +33,9 @@ class DraftReader(ABC):
                 is the line, or the path to the value.
         """
         conversations = conversations_from_drafts(source, self.name, self._drafts(source), self.form)
-        return with_quotes(conversations) if self.is_of_people else conversations
+        if self.is_of_people is False:
+            return conversations
+        return with_quotes(conversations, may_be_of_model=self.is_of_people is None)
 
     @abstractmethod
     def _drafts(self, source: Source) -> Iterable[Draft]:

@@ -1,6 +1,6 @@
 """Find quotes in people's messages: lines behind `>`, and pasted mails and messages of others.
 
-Only for messengers and mail: in talks with assistants, notes and code, a line behind `>` is a citation or a prompt.
+Only where people talk: in talks with assistants and code, a line behind `>` is a citation or a prompt.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import groupby
 
 from goalmem_cli.languages.patterns import late
+from goalmem_cli.logic.roles import ASSISTANT, USER, are_sides
 from goalmem_cli.records import QUOTES, Conversation, Turn
 from goalmem_cli.transcripts.readers.announcing import announced, letter_to, named_alone
 from goalmem_cli.transcripts.readers.pasted_parts import PastedParts
@@ -93,10 +94,20 @@ class Head:
     is_forward: bool = False
 
 
-def with_quotes(conversations: Iterable[Conversation]) -> Iterator[Conversation]:
-    """Yield the conversations; each turn with quotes gets an attribute that lists them with their authors."""
+def with_quotes(conversations: Iterable[Conversation], *, may_be_of_model: bool = False) -> Iterator[Conversation]:
+    """Yield the conversations; each turn with quotes gets an attribute that lists them with their authors.
+
+    If they `may_be_of_model`, those with a model stay as they are.
+    """
+    is_of_model = False
     for conversation in conversations:
-        yield replace(conversation, turns=tuple(map(_quoting, conversation.turns)))
+        turns = conversation.turns
+        is_of_model = (conversation.continues and is_of_model) or (may_be_of_model and _is_with_model(turns))
+        yield conversation if is_of_model else replace(conversation, turns=tuple(map(_quoting, turns)))
+
+
+def _is_with_model(turns: Sequence[Turn]) -> bool:
+    return any(turn.role in (USER, ASSISTANT) for turn in turns) or are_sides(turn.speaker for turn in turns)
 
 
 def _quoting(turn: Turn) -> Turn:

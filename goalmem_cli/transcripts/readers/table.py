@@ -37,6 +37,7 @@ class TableReader(DraftReader):
     name = "table"
     suffixes = (".csv", ".tsv")
     sign = "a first line that names columns of speakers and texts"
+    is_of_people = None
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the first line names a column of speakers and one of texts."""
