@@ -1,11 +1,11 @@
 """What identifies a turn and its conversation when a transcript is read again, as tuples and keys (rooms).
 
-A turn is recognised by its speaker, instant and text, or by its own id in its conversation. A turn without a time is
-recognised by its speaker and text in its conversation, or in one of that name; a short one also by its place. Several
-turns of one speaker are recognised without the name, as a contact may have got another one. A copied turn is
-recognised by the conversation that it may come from, speaker and text. A conversation is recognised by its own id, else
-by its file, else by its name. Differences that nobody sees, such as blanks and invisible characters, do not count
-(`folded`).
+A turn is recognised by its speaker, instant and text, or by its own id in its conversation. If one of two times has no
+seconds, the minute counts: one export of a chat has them and another has not. A turn without a time is recognised
+by its speaker and text in its conversation, or in one of that name; a short one also by its place. Several turns of one
+speaker are recognised without the name, as a contact may have got another one. A copied turn is recognised by the
+conversation that it may come from, speaker and text. A conversation is recognised by its own id, else by its file, else
+by its name. Differences that nobody sees, such as blanks and invisible characters, do not count (`folded`).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from goalmem_cli.store.redaction import redacted
 _NUMBERED = re.compile(r"-\d+$")
 _BY_ID = "id "
 _QUOTED = "quoted"
+_BY_MINUTE = "by minute"
 _TELLING = 12
 """The fewest characters by which a part of a text is told from other texts."""
 
@@ -135,6 +136,30 @@ def told_without_name(turn: Turn) -> list[tuple[str, ...]]:
     if turn.said is None or turn.said.time() == time():  # a day alone is kept as its midnight
         return []
     return [("said by somebody", _clock_of(turn.said), without_secrets(turn.text))]
+
+
+def marked_by_minute(turn: Turn, *, is_named: bool) -> list[tuple[str, ...]]:
+    """Return the tuples that identify a turn in exports without seconds; none if its own time is a whole minute."""
+    told = _told_of_minute(turn, is_named=is_named)
+    return [] if turn.said is None or turn.said == _minute_of(turn.said) else [(_BY_MINUTE, *one) for one in told]
+
+
+def looked_for_by_minute(turn: Turn, *, is_named: bool) -> list[tuple[str, ...]]:
+    """Return the tuples under which a turn may be forgotten with seconds if it has none, or without if it has some."""
+    told = _told_of_minute(turn, is_named=is_named)
+    return told if turn.said is None or turn.said != _minute_of(turn.said) else [(_BY_MINUTE, *one) for one in told]
+
+
+def _told_of_minute(turn: Turn, *, is_named: bool) -> list[tuple[str, ...]]:
+    """Return the tuples, with or without the speaker, of a turn as if it were said as its minute began."""
+    if turn.said is None:
+        return []
+    whole = replace(turn, said=_minute_of(turn.said))
+    return told_of(whole, (), without_secrets(turn.text)) if is_named else told_without_name(whole)
+
+
+def _minute_of(said: datetime) -> datetime:
+    return said.replace(second=0, microsecond=0)
 
 
 def _clock_of(said: datetime) -> str:

@@ -26,6 +26,8 @@ from goalmem_cli.store.privacy import FORGOTTEN, make_private, remove_leftovers
 from goalmem_cli.store.recognising import (
     folded,
     looked_for,
+    looked_for_by_minute,
+    marked_by_minute,
     sources_of,
     told_anywhere,
     told_of,
@@ -58,7 +60,8 @@ class Tombstones:
     All marks of one turn, or of one `always` rule, have the same number. `redacted` are the marks of redacted turns.
     `carried` are the marks of other memories, each with its own key, which apply here too. `until` has the time of the
     copy for marks of turns that were copied from another conversation: a turn said there later is another turn.
-    `somebody` has the marks without a speaker, with the numbers in `turns` of all who said that text then.
+    `somebody` has the marks without a speaker, with the numbers in `turns` of all who said that text then. `minutes`
+    has those of a speaker's text without seconds, with the numbers of its turns of that minute that have seconds.
     """
 
     key: bytes
@@ -68,6 +71,7 @@ class Tombstones:
     carried: tuple[Tombstones, ...] = ()
     until: Mapping[str, int] = field(default_factory=dict)
     somebody: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    minutes: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -185,12 +189,20 @@ class Tombstones:
             for turn, there in told
         ]
         numbered = _more(self.turns, groups)
-        somebody = [
-            (mark, numbered[next(iter(group))])
-            for (turn, _), group in zip(told, groups, strict=True)
-            for mark in self.marks(told_without_name(turn))
-        ]
-        return replace(self, turns=numbered, until=until, somebody=_numbers(numbered, _pairs(self.somebody), somebody))
+        somebody, minutes = list[tuple[str, int]](), list[tuple[str, int]]()
+        for (turn, _), group in zip(told, groups, strict=True):
+            number = numbered[next(iter(group))]
+            unnamed = [*told_without_name(turn), *marked_by_minute(turn, is_named=False)]
+            somebody += [(mark, number) for mark in self.marks(unnamed)]
+            named = (told for each in under_names(turn, people) for told in marked_by_minute(each, is_named=True))
+            minutes += [(mark, number) for mark in self.marks(named)]
+        return replace(
+            self,
+            turns=numbered,
+            until=until,
+            somebody=_numbers(numbered, _pairs(self.somebody), somebody),
+            minutes=_numbers(numbered, _pairs(self.minutes), minutes),
+        )
 
     def with_always(
         self,
@@ -224,11 +236,16 @@ class Tombstones:
         A mark without a speaker stands for the one turn that is left under it; if two or more are left, nobody knows
         which of them came back, and all stay forgotten.
         """
-        turns = _fewer(self.turns, gone)
+        turns = _fewer(self.turns, gone, self._of_minutes(gone))
         left = _numbers(turns, _pairs(self.somebody))
         restored = {numbers[0] for mark, numbers in left.items() if mark in gone and len(numbers) == 1}
         turns = {mark: number for mark, number in turns.items() if number not in restored}
-        return replace(self, turns=turns, always=_fewer(self.always, gone), somebody=_numbers(turns, _pairs(left)))
+        somebody, minutes = _numbers(turns, _pairs(left)), _numbers(turns, _pairs(self.minutes))
+        return replace(self, turns=turns, always=_fewer(self.always, gone), somebody=somebody, minutes=minutes)
+
+    def _of_minutes(self, marks: Iterable[str]) -> set[int]:
+        """Return the numbers of the turns that these marks without seconds mark."""
+        return {number for mark in marks for number in self.minutes.get(mark, ())}
 
     def forgotten(self, turn: Turn, rooms: Sequence[str], people: People = _NOBODY) -> frozenset[str]:
         """Return the marks that say that a turn of a transcript is forgotten; empty if it is not.
@@ -239,8 +256,12 @@ class Tombstones:
         found = set[str]()
         each = (self, *self.carried)
         if of_turns := [one for one in each if one.turns]:
-            told = [parts for named in under_names(turn, people) for parts in looked_for(named, rooms)]
-            found.update(*(one.without_later(one.turns.keys() & one.any_marks(told), turn) for one in of_turns))
+            names = under_names(turn, people)
+            told = [parts for named in names for parts in looked_for(named, rooms)]
+            minute = [parts for named in names for parts in looked_for_by_minute(named, is_named=True)]
+            for one in of_turns:
+                exactly = one.without_later(one.turns.keys() & one.any_marks(told), turn)
+                found |= exactly or {mark for mark in one.any_marks(minute) if mark in one.turns or mark in one.minutes}
         if any(one.always for one in each):
             found.update(*(self._always(named, rooms) for named in under_names(turn, people, is_given=False)))
         return frozenset(found)
@@ -248,14 +269,17 @@ class Tombstones:
     def said_by_somebody(self, turn: Turn) -> frozenset[str]:
         """Return the marks of forgotten turns with this turn's instant and text, whoever the speaker was."""
         each = [one for one in (self, *self.carried) if one.somebody]
-        told = told_without_name(turn) if each else []
-        return frozenset[str]().union(*(one.somebody.keys() & one.any_marks(told) for one in each))
+        told, minute = (told_without_name(turn), looked_for_by_minute(turn, is_named=False)) if each else ([], [])
+        found = (
+            one.somebody.keys() & one.any_marks(told) or one.somebody.keys() & one.any_marks(minute) for one in each
+        )
+        return frozenset[str]().union(*found)
 
     def used_up(self, found: Collection[str], marks: Set[str]) -> frozenset[str]:
         """Return those of these marks without a speaker all of whose turns have one of the `found` marks."""
         used = set[str]()
         for one in (self, *self.carried):
-            numbers = {one.turns[mark] for mark in one.turns.keys() & found}
+            numbers = {one.turns[mark] for mark in one.turns.keys() & found} | one._of_minutes(found)
             used.update(mark for mark in one.somebody.keys() & marks if numbers.issuperset(one.somebody[mark]))
         return frozenset(used)
 
@@ -279,6 +303,7 @@ class Tombstones:
     def is_redacted(self, turn: Turn, rooms: Sequence[str]) -> bool:
         """Say whether a turn of a transcript was redacted once and must be redacted again."""
         told = [*looked_for(turn, rooms), *told_without_name(turn)]
+        told += [parts for is_named in (True, False) for parts in looked_for_by_minute(turn, is_named=is_named)]
         each = (one for one in (self, *self.carried) if one.redacted)
         return any(not one.redacted.isdisjoint(one.any_marks(told)) for one in each)
 
@@ -290,7 +315,8 @@ class Tombstones:
 
     def of_redacted(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks by which a turn is redacted again, whatever its speaker is called then."""
-        return self.of_turn(turn, rooms) | self.marks(told_without_name(turn))
+        minute = [parts for is_named in (True, False) for parts in marked_by_minute(turn, is_named=is_named)]
+        return self.of_turn(turn, rooms) | self.marks([*told_without_name(turn), *minute])
 
     @classmethod
     def of_document(cls, document: Any) -> Tombstones:
@@ -304,41 +330,51 @@ class Tombstones:
         key, redacted_ = bytes.fromhex(document["key"]), frozenset(document["redacted"])
         turns, always = dict(document["turns"]), dict(document["always"])
         until = {mark: told for mark, told in dict(document.get("until", {})).items() if mark in turns}
-        told_by = dict(document.get("somebody", {})).items()
-        said = _pairs({mark: told if isinstance(told, list) else [told] for mark, told in told_by})
+        said, minutes = (
+            _pairs(
+                {
+                    mark: told if isinstance(told, list) else [told]
+                    for mark, told in dict(document.get(name, {})).items()
+                }
+            )
+            for name in ("somebody", "minutes")
+        )
         if not all(type(told) is int for told in until.values()):
             raise ValueError("no times")
         if len(key) != _KEY_BYTES or not all(
-            map(_is_number, (*turns.values(), *always.values(), *(told for _, told in said)))
+            map(_is_number, (*turns.values(), *always.values(), *(told for _, told in (*said, *minutes))))
         ):
             raise ValueError("no key, or no numbers")
-        somebody = _numbers(turns, said)
+        somebody, whole = _numbers(turns, said), _numbers(turns, minutes)
         if not all(
-            isinstance(mark, str) and _MARK.fullmatch(mark) for mark in (*turns, *always, *redacted_, *somebody)
+            isinstance(mark, str) and _MARK.fullmatch(mark) for mark in (*turns, *always, *redacted_, *somebody, *whole)
         ):
             raise ValueError("no marks")
-        return cls(key, turns, always, redacted_, until=until, somebody=somebody)
+        return cls(key, turns, always, redacted_, until=until, somebody=somebody, minutes=whole)
 
     def document(self) -> dict[str, object]:
         """Return the marks as a JSON object without `carried`; `of_document` reads it.
 
-        A mark without a speaker has one number or, if several said the text then, a list.
+        A mark without a speaker or without seconds has one number or, if several turns have it, a list.
         """
+        numbered = {
+            name: {mark: told[0] if len(told) == 1 else list(told) for mark, told in marks.items()}
+            for name, marks in (("somebody", self.somebody), ("minutes", self.minutes))
+            if marks
+        }
         return {
             "key": self.key.hex(),
             "turns": dict(self.turns),
             "always": dict(self.always),
             "redacted": sorted(self.redacted),
             **({"until": dict(self.until)} if self.until else {}),
-            **({"somebody": {
-                mark: told[0] if len(told) == 1 else list(told) for mark, told in self.somebody.items()
-            }} if self.somebody else {}),
-        }  # fmt: skip
+            **numbered,
+        }
 
     @property
     def size(self) -> int:
         """The number of marks without `carried`."""
-        return len(self.turns) + len(self.always) + len(self.redacted) + len(self.somebody)
+        return len(self.turns) + len(self.always) + len(self.redacted) + len(self.somebody) + len(self.minutes)
 
     def joined(self, other: Tombstones) -> Tombstones:
         """Return the marks merged with others of the same key."""
@@ -352,10 +388,19 @@ class Tombstones:
             if mark not in both or (mark in self.until and mark in other.until)
         }
         now = {number: turns[mark] for mark, number in other.turns.items()}
-        theirs = [(mark, now[number]) for mark, number in _pairs(other.somebody)]
-        somebody = _numbers(turns, _pairs(self.somebody), theirs)
-        redacted_ = self.redacted | other.redacted
-        return replace(self, turns=turns, always=always, redacted=redacted_, until=until, somebody=somebody)
+        somebody, minutes = (
+            _numbers(turns, _pairs(ours), [(mark, now[number]) for mark, number in _pairs(theirs)])
+            for ours, theirs in ((self.somebody, other.somebody), (self.minutes, other.minutes))
+        )
+        return replace(
+            self,
+            turns=turns,
+            always=always,
+            redacted=self.redacted | other.redacted,
+            until=until,
+            somebody=somebody,
+            minutes=minutes,
+        )
 
     def marks(self, told: Iterable[Sequence[str | None]]) -> frozenset[str]:
         """Return the mark of each tuple, made with this key; texts that look alike have the same."""
@@ -459,9 +504,9 @@ def _more(numbered: Mapping[str, int], groups: Iterable[Iterable[str]]) -> dict[
     return found
 
 
-def _fewer(numbered: Mapping[str, int], gone: set[str]) -> dict[str, int]:
-    """Return the marks without all marks that share a number with a mark in `gone`."""
-    numbers = {numbered[mark] for mark in gone & numbered.keys()}
+def _fewer(numbered: Mapping[str, int], gone: set[str], others: Iterable[int] = ()) -> dict[str, int]:
+    """Return the marks without all marks that share a number with a mark in `gone`, or have one of the `others`."""
+    numbers = {numbered[mark] for mark in gone & numbered.keys()}.union(others)
     return {mark: number for mark, number in numbered.items() if number not in numbers}
 
 

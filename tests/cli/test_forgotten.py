@@ -343,7 +343,7 @@ def test_one_of_two_who_said_the_same_stays_forgotten_under_another_name(
     assert said(goalmem) == ["Thanks to you all."]
     marks = next(tmp_path.glob(f"**/{FORGOTTEN}"))
     document = json.loads(marks.read_text("utf-8"))
-    assert [numbers for numbers in document["somebody"].values() if type(numbers) is list] == [[1, 2]]
+    assert [numbers for numbers in document["somebody"].values() if type(numbers) is list] == [[1, 2]] * 2
     document["somebody"] = dict.fromkeys(document["somebody"], 1 if who == "Ana" else 2)
     marks.write_text(json.dumps(document), "utf-8")
     assert "4 turns that were forgotten" in goalmem("ingest", str(renamed)).err
@@ -1013,3 +1013,91 @@ def test_a_copy_of_what_is_all_forgotten_there_copies_nothing(goalmem: Goalmem, 
     assert outcome.out.count("nothing new") == 2
     assert goalmem("stores", "copy", "there", "third").code == 0
     assert goalmem("forget", "--list", "--store", "third").out == "forgotten: 3 turns\n"
+
+
+LOCKER, PADDLES = "My blue locker has the code zebra nineteen.", "Bring the orange paddles and not the green ones."
+
+
+def timed(who: str, *told: tuple[str, str]) -> tuple[dict[str, str], ...]:
+    """Return messages of one person at these times of one hour."""
+    return tuple({**PIN, "name": who, "timestamp": f"2026-03-05T21:{at}+00:00", "content": text} for at, text in told)
+
+
+WITH_SECONDS, BY_MINUTE = (
+    (("15:37", LOCKER), ("17:40", PADDLES), ("18:00", "Thanks.")),
+    (("15:00", LOCKER), ("17:00", PADDLES), ("18:00", "Thanks.")),
+)
+
+
+@pytest.mark.parametrize(("first", "then"), [(WITH_SECONDS, BY_MINUTE), (BY_MINUTE, WITH_SECONDS)])
+@pytest.mark.parametrize("name", ["Nora", "Nora Vint"])
+def test_what_one_export_has_with_seconds_and_another_without_stays_forgotten(
+    goalmem: Goalmem,
+    tmp_path: Path,
+    place: str,
+    name: str,
+    first: tuple[tuple[str, str], ...],
+    then: tuple[tuple[str, str], ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also if the contact has got another name; it can be restored, and each turn counts once."""
+    monkeypatch.setenv("GOALMEM_STORE", place.format(tmp_path / "one"))
+    stored(goalmem, tmp_path / "a.json", *timed("Nora", *first), REPLY)
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    others = 3 if name == "Nora" else 0
+    other = stored(goalmem, tmp_path / "b.json", *timed(name, *then), *timed("Tom", *then)[:others], LATER)
+    assert "3 turns that were forgotten" in goalmem("ingest", str(other)).err
+    texts = said(goalmem)
+    assert (texts.count(LOCKER), texts.count(PADDLES), texts.count(LATER["content"])) == (
+        others // 3,
+        others // 3,
+        1,
+    )  # Tom's
+    assert goalmem("forget", "--list", "-q").out == "forgotten: 3 turns\n"
+    goalmem("ingest", str(other), "--restore-forgotten")
+    assert said(goalmem).count(LOCKER) == others // 3 + 1
+    assert goalmem("forget", "--list", "-q").code == 1  # nothing is marked
+
+
+def test_equal_texts_of_one_minute_are_two_where_seconds_tell_them() -> None:
+    """Restoring one leaves the other forgotten; without seconds, both are restored. Marks keep it when they travel."""
+    rooms, start = ("name c",), datetime(2026, 3, 5, 21, 15, tzinfo=UTC)
+    one, two, whole, third = (Turn("c", 0, at, "Nora", "Ok.", start + timedelta(seconds=at)) for at in (10, 40, 0, 50))
+    marks = Tombstones(b"k" * 32).with_turns([one, two], {"c": rooms})
+    assert marks.counts == (2, 0) and not marks.forgotten(third, rooms)
+    for each in (marks, Tombstones.of_document(json.loads(json.dumps(marks.document()))), marks.joined(marks)):
+        assert each.minutes == marks.minutes and each.forgotten(whole, rooms)
+        left = each.without(each.forgotten(one, rooms))
+        assert left.counts == (1, 0) and left.forgotten(two, rooms) and left.forgotten(whole, rooms)
+        assert each.without(each.forgotten(whole, rooms)).is_empty
+    both = marks.with_turns([whole], {"c": rooms})
+    assert both.counts == (3, 0) and both.without(both.forgotten(whole, rooms)).counts == (2, 0)
+    assert marks.used_up(marks.forgotten(whole, rooms), marks.said_by_somebody(whole)) == marks.said_by_somebody(whole)
+
+
+def test_marks_without_seconds_of_earlier_versions_know_what_comes_with_them() -> None:
+    """One with seconds is known by the minute's mark only if the texts and the speakers are equal."""
+    key = Tombstones(b"k" * 32)
+    old = replace(key, turns={key.mark("said", "instant 1767261600000000", "Nora", "My PIN is 8843."): 1})
+    turn = Turn("c", 0, 0, "Nora", "My PIN is 8843.", datetime(2026, 1, 1, 10, 0, 59, 999, tzinfo=UTC))
+    assert old.forgotten(turn, ("name c",)) and old.without(old.forgotten(turn, ("name c",))).is_empty
+    assert not any(
+        old.forgotten(each, ("name c",))
+        for each in (
+            replace(turn, speaker="Tom"), replace(turn, text="It is 8843."),
+            replace(turn, said=datetime(2026, 1, 1, 10, 1, 1, tzinfo=UTC)),
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "then"), [("15:37", "15:00"), ("15:00", "15:37")])
+@pytest.mark.parametrize("name", ["Nora", "Nora Vint"])
+def test_a_redacted_turn_stays_so_with_seconds_and_without(
+    goalmem: Goalmem, tmp_path: Path, first: str, then: str, name: str
+) -> None:
+    """Whatever its speaker is called then."""
+    key = "The key is AKIA" + "IOSFODNN7EXAMPLE."
+    (tmp_path / "a.json").write_text(json.dumps(timed("Nora", (first, key))), "utf-8")
+    assert goalmem("ingest", str(tmp_path / "a.json"), "--redact").code == 0
+    stored(goalmem, tmp_path / "b.json", *timed(name, (then, key)))
+    assert "AKIA" not in "".join(said(goalmem))
