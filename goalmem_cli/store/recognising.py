@@ -1,11 +1,11 @@
 """What identifies a turn and its conversation when a transcript is read again, as tuples and keys (rooms).
 
 A turn is recognised by its speaker, instant and text, or by its own id in its conversation. If one of two times has no
-seconds, the minute counts: one export of a chat has them and another has not. A turn without a time is recognised
-by its speaker and text in its conversation, or in one of that name; a short one also by its place. Several turns of one
-speaker are recognised without the name, as a contact may have got another one. A copied turn is recognised by the
-conversation that it may come from, speaker and text. A conversation is recognised by its own id, else by its file, else
-by its name. Differences that nobody sees, such as blanks and invisible characters, do not count (`folded`).
+seconds, the minute counts: one export of a chat has them and another has not. A turn without a time is recognised by
+its place, speaker and text in its conversation. Several turns of one speaker are recognised without the name, as a
+contact may have got another one. A copied turn is recognised by the conversation that it may come from, speaker and
+text. A conversation is recognised by its own id, else by its file, else by its name. Differences that nobody sees, such
+as blanks and invisible characters, do not count (`folded`).
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ def looked_for(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
     """
     text = without_secrets(turn.text)
     undated = told_of(replace(turn, said=None), rooms, text)
-    moved = told_anywhere(turn, rooms, text)
-    return [*told_of(turn, rooms, text), *undated, *moved, *_told_elsewhere(turn, rooms, text)]
+    return [*told_of(turn, rooms, text), *undated, *_told_elsewhere(turn, rooms, text)]
 
 
 @lru_cache(maxsize=64)  # one turn is looked for in several ways
@@ -110,25 +109,6 @@ def told_of(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]
     if turn.said is None:
         return told + [("told", room, turn.own_id or str(turn.ordinal), turn.speaker, text) for room in rooms]
     return [*told, ("said", _clock_of(turn.said), turn.speaker, text)]
-
-
-def told_anywhere(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:
-    """Return the tuples that identify a turn without a time wherever it stands, and wherever its file lies.
-
-    A short text has none, as people may say it again, and in other chats of the name.
-    """
-    if turn.said is not None or len(_folded(text) or "") < _TELLING:
-        return []
-    chats = dict.fromkeys(name for room in rooms for name in _chats_of(room))
-    return [("told anywhere", chat, turn.speaker, text) for chat in chats]
-
-
-def _chats_of(room: str) -> tuple[str, ...]:
-    """Return the keys of a conversation without its file's folder."""
-    kind, _, name = room.partition(" ")
-    if kind == "stored":
-        return (f"chat {name}", f"chat {_NUMBERED.sub('', name)}")  # the store may have numbered it
-    return {"name": (f"chat {name}",), _BY_ID.strip(): (room,)}.get(kind, ())
 
 
 def told_without_name(turn: Turn) -> list[tuple[str, ...]]:

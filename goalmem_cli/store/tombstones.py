@@ -29,7 +29,6 @@ from goalmem_cli.store.recognising import (
     looked_for_by_minute,
     marked_by_minute,
     sources_of,
-    told_anywhere,
     told_of,
     told_of_source,
     told_to_copies,
@@ -310,8 +309,7 @@ class Tombstones:
     def of_turn(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks of a turn in a conversation with these rooms, made with this memory's key."""
         text = without_secrets(turn.text)
-        told = (*told_of(turn, rooms, text), *told_anywhere(turn, rooms, text), *told_to_copies(turn, rooms, text))
-        return self.marks(told)
+        return self.marks([*told_of(turn, rooms, text), *told_to_copies(turn, rooms, text)])
 
     def of_redacted(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks by which a turn is redacted again, whatever its speaker is called then."""

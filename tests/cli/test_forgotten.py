@@ -79,37 +79,6 @@ def test_what_looks_alike_is_the_same_text(goalmem: Goalmem, tmp_path: Path, one
     assert said(goalmem) == [f"{other}!".strip(), REPLY["content"]]
 
 
-def test_turns_without_times_stay_forgotten_wherever_they_stand(goalmem: Goalmem, tmp_path: Path, place: str) -> None:
-    """In the same file behind another line, and in a file of its name elsewhere; short texts only in their places."""
-    store = place.format(tmp_path / "store")
-    told = "Tom: Hello there.\nNora: The PIN of the shed is 8843.\nTom: Thanks a lot.\nNora: Fine.\nTom: I go now.\n"
-
-    def read(folder: str, text: str) -> str:
-        (tmp_path / folder).mkdir(exist_ok=True)
-        (tmp_path / folder / "chat.txt").write_text(text, "utf-8")
-        return goalmem("ingest", str(tmp_path / folder / "chat.txt"), "--format", "names", "--store", store).err
-
-    read("here", told)
-    goalmem("forget", "--speaker", "Nora", "--yes", "--store", store)
-    assert "2 turns that were forgotten" in read("here", told)
-    assert "1 turn that was forgotten" in read("here", f"Tom: This is new.\n{told}")
-    assert "1 turn that was forgotten" in read("there", told)
-    assert "forgotten" not in read("elsewhere", told.replace("Nora", "Ben"))
-    assert "8843" not in "".join(
-        line for line in goalmem("stores", "export", "--store", store).out.splitlines() if "Nora" in line
-    )
-
-
-def test_a_redacted_turn_without_a_time_stays_so_in_a_copy(goalmem: Goalmem, tmp_path: Path) -> None:
-    """Its place in the file says nothing of its place in the other memory."""
-    file = tmp_path / "chat.txt"
-    file.write_text("Nora: The key is AKIA" + "IOSFODNN7EXAMPLE.\nTom: Thanks a lot.\nNora: Fine.\n", "utf-8")
-    assert goalmem("ingest", str(file), "--format", "names", "--redact").code == 0
-    assert goalmem("ingest", str(file), "--format", "names", "--store", "there").code == 0
-    assert goalmem("stores", "copy", "there", str(tmp_path / "store")).code == 0
-    assert "AKIA" not in "".join(said(goalmem))
-
-
 SIGNAL = """[2023-03-05 21:15] Nora: The locker code is zebra nineteen
 [2023-03-05 21:16] Ravi:\x20
 > Nora: The locker code is zebra nineteen
@@ -673,10 +642,7 @@ def untimed(goalmem: Goalmem, file: Path, *lines: str) -> str:
 
 
 def test_two_files_of_one_name_are_two_conversations(goalmem: Goalmem, tmp_path: Path) -> None:
-    """What was forgotten of one stays forgotten, whatever it is called in the store; the other is stored whole.
-
-    In a third one of that name only a text that is long enough is known as forgotten.
-    """
+    """What was forgotten of one stays forgotten, whatever it is called in the store; the other is stored whole."""
     one, other = tmp_path / "p" / "chat.json", tmp_path / "q" / "chat.json"
     hens, bees = ("hi", "Hello!", "I keep hens.", "Good."), ("hi", "Hello!", "I keep bees.", "Nice.")
     untimed(goalmem, one, *hens)
@@ -686,11 +652,11 @@ def test_two_files_of_one_name_are_two_conversations(goalmem: Goalmem, tmp_path:
     assert "nothing new" in untimed(goalmem, one, *hens)
     assert "forgotten" not in untimed(goalmem, one, *hens)
     assert goalmem("forget", "chat", "--yes").code == 0
-    assert "left out: 1 turn that was forgotten" in untimed(goalmem, tmp_path / "r" / "chat.json", *hens)
+    assert "4 turns, 4 new stored" in untimed(goalmem, tmp_path / "r" / "chat.json", *hens)
 
 
 def test_words_that_were_said_again_are_another_turn(goalmem: Goalmem, tmp_path: Path) -> None:
-    """Without times a short one is known by its place."""
+    """Without times a turn is known by its place."""
     talk = tmp_path / "talk.json"
     untimed(goalmem, talk, "yes", "Fine.")
     goalmem("forget", "--speaker", "user", "--yes")
