@@ -162,8 +162,6 @@ class Conversation:
     - `people`, `goals`: the user's notes on people, and the kept goals, of an exported store, as JSON; only its first
       conversation has them.
     - `joined`: what was joined with it by command in an exported store, as hashes.
-    - `missing`: turns of the transcript that the memory may have had and lacks now: forgotten ones, which are not among
-      `turns`, and ones with secrets, which are, without them.
     - `language`: the ISO 639 code of its language if the user told it; else it is found from the turns.
     """
 
@@ -186,7 +184,6 @@ class Conversation:
     people: tuple[object, ...] = field(default=(), compare=False)
     goals: tuple[object, ...] = field(default=(), compare=False)
     joined: tuple[str, ...] = field(default=(), compare=False)
-    missing: tuple[Turn, ...] = field(default=(), compare=False)
     language: str = field(default="", compare=False)
 
 

@@ -219,8 +219,7 @@ class Sieve:
                 left = [turn for turn in conversation.turns if turn.id in forgotten]
                 unsaid += left
                 stay = without_quotes((turn for turn in conversation.turns if turn.id not in forgotten), unsaid)
-                missing = (*conversation.missing, *left)
-                kept = without_resting_on(replace(conversation, turns=tuple(stay), missing=missing), left, gone)
+                kept = without_resting_on(replace(conversation, turns=tuple(stay)), left, gone)
             has_begun &= conversation.continues
             if conversation.turns and not kept.turns:
                 yield Sifted(None, len(forgotten), left, not conversation.continues)

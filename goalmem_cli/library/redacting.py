@@ -96,9 +96,7 @@ class Redactor:
             self._plain.append((conversation, plain))
             turns = self._under_stored_zones(conversation, turns, plain)
         if plain or self._gone:
-            without = {turn.ordinal for turn in plain}
-            missing = tuple(turn for turn in turns if turn.ordinal in without)
-            kept = replace(conversation, turns=tuple(turns), missing=missing)
+            kept = replace(conversation, turns=tuple(turns))
             conversation = without_resting_on(kept, plain, self._gone)
         return conversation, blacked_out, left
 

@@ -32,47 +32,6 @@ def write_window(file: Path, first: int, end: int) -> Path:
     return file
 
 
-def write_table(file: Path, first: int, end: int) -> Path:
-    """Write messages of two people in turn, of many words; every third has a secret."""
-    words = " ".join(f"word{number}" for number in range(25))
-    said_ = [
-        f"{BEGUN + timedelta(hours=at):%Y-%m-%d %H:%M:%S},{('Ana', 'Ben')[at % 2]},"
-        f"{words} {at} {'AKIA' + 'IOSFODNN7EXAMPLE' if at % 3 == 0 else ''}\n"
-        for at in range(first, end)
-    ]
-    file.write_text("".join(("Date,User,Message\n", *said_)), "utf-8")
-    return file
-
-
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-@pytest.mark.parametrize("is_joined", [True, False])
-def test_windows_are_joined_though_secrets_are_taken_out(
-    either: Goalmem, tmp_path: Path, order: tuple[int, int], is_joined: bool
-) -> None:
-    """By a later reading of one of them, whether they were joined before or not; each message is there once."""
-    files = [write_table(tmp_path / "one.csv", 0, 22), write_table(tmp_path / "two.csv", 12, 33)]
-    one, two = (str(files[place]) for place in order)
-    for paths in ([one], [two] if is_joined else [], ["--redact", two], [one, two]):
-        assert not paths or either("ingest", *paths).code == 0
-    (told,) = stored(either)
-    assert [text.split()[25] for text in told] == [str(at) for at in range(33)]
-    assert "AKIA" not in "".join(text for text in told if int(text.split()[25]) in range(12, 22))
-
-
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_windows_are_joined_though_one_speaker_was_forgotten(
-    either: Goalmem, tmp_path: Path, order: tuple[int, int]
-) -> None:
-    """What was forgotten counts as shared: both windows have it."""
-    files = [write_table(tmp_path / "one.csv", 0, 22), write_table(tmp_path / "two.csv", 12, 33)]
-    assert either("ingest", str(files[order[0]])).code == 0
-    assert either("forget", "--speaker", "Ana", "--yes").code == 0
-    assert "joined with" in either("ingest", str(files[order[1]])).err
-    (told,) = stored(either)
-    new = range(22, 33) if order == (0, 1) else range(12)
-    assert [int(text.split()[25]) for text in told] == [at for at in range(33) if at % 2 or at in new]
-
-
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_windows_of_one_name_are_one_conversation(either: Goalmem, tmp_path: Path, order: tuple[int, int]) -> None:
     """A day is shared: each message is there once, it is said how to part them, and reading again brings nothing."""

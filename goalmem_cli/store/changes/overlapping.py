@@ -49,8 +49,6 @@ class Windows:
         """Find overlaps for the conversations, by place; a part is not compared with its own `stretched`."""
         transcripts = {place: said.turns for place, said in conversations.items()}
         found = overlaps.load_neighbours(connection, transcripts) if transcripts else []
-        if rest := {place: left for place, said in conversations.items() if (left := _without_missing(said))}:
-            found = sorted({*found, *overlaps.load_neighbours(connection, rest)})
         pairs = [(place, name) for place, name in found if name != stretched or not conversations[place].continues]
         told = _told_to_be_one(connection, conversations)
         names = sorted({name for _, name in pairs} | set(told.values()))
@@ -66,15 +64,14 @@ class Windows:
             said = conversations[place]
             if form != said.format:
                 continue
-            places = _run_over_missing(turns[name], said)
+            places = run_of(turns[name], said.turns)
             shared = [turn for turn, index in zip(said.turns, places, strict=True) if index is not None]
             if own_id is None and shared and _may_be_joined(said, turns[name], places):
                 elsewhere = overlaps.load_elsewhere(connection, shared, name)
                 near.update(other for _, other in elsewhere)
                 third = {number for number, _ in elsewhere}
                 own = [turn for number, turn in enumerate(shared) if number not in third]
-                bridged = [*own, *_missing_within(shared, said)]
-                if (_is_much(bridged) and _is_talk(bridged, said, turns[name])) or (
+                if (_is_much(own) and _is_talk(own, said, turns[name])) or (
                     _are_called_alike(said, name, file) and _has_whole_day(own, said, turns[name])
                 ):
                     runs.setdefault(place, []).append((-len(shared), name, places))
@@ -246,30 +243,6 @@ def run_of(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]
             best = (length, first, there)
     length, first, there = best
     return [there + index - first if first <= index < first + length else None for index in range(len(mine))]
-
-
-def _without_missing(said: Conversation) -> list[Turn]:
-    """Return the turns of a transcript that the memory still has if it had them; none if that is all."""
-    numbers = {turn.ordinal for turn in said.missing}
-    left = [turn for turn in said.turns if turn.ordinal not in numbers]
-    return left if len(left) < len(said.turns) else []
-
-
-def _run_over_missing(stored: Sequence[Turn], said: Conversation) -> list[int | None]:
-    """As `run_of`, for a transcript of which the memory lacks some turns: they do not end the run."""
-    known, numbers = set(map(told_as, stored)), {turn.ordinal for turn in said.missing}
-    there = [at for at, turn in enumerate(said.turns) if turn.ordinal not in numbers or told_as(turn) in known]
-    places: list[int | None] = [None] * len(said.turns)
-    found = run_of(stored, [said.turns[at] for at in there]) if there else []
-    for at, place in zip(there, found, strict=True):
-        places[at] = place
-    return places
-
-
-def _missing_within(shared: Sequence[Turn], said: Conversation) -> list[Turn]:
-    """Return the turns that the memory lacks between the first and the last of the shared ones."""
-    first, last, known = shared[0].ordinal, shared[-1].ordinal, {turn.ordinal for turn in shared}
-    return [turn for turn in said.missing if first < turn.ordinal < last and turn.ordinal not in known]
 
 
 def _unnumbered(turn: Turn) -> Told:
