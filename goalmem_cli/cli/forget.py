@@ -21,7 +21,7 @@ from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.privacy import GOALS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.memory_records import Forgotten, Selection
@@ -124,7 +124,7 @@ def _forgettable(run: Invocation, memory: KeptMemory, selection: Selection) -> F
 def _tell_of_copies(
     run: Invocation, memory: KeptMemory, selection: Selection, counts: Forgotten, narrowed: Sequence[str]
 ) -> None:
-    """Report which conversations keep the same turns, and the command with the `narrowed` flags that forgets these."""
+    """Report which conversations keep the same turns, and the command, with the `narrowed` flags, to forget these."""
     from goalmem_cli.library.alike import said_elsewhere
     from goalmem_cli.render.text import counted
 
