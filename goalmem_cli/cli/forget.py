@@ -21,7 +21,7 @@ from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.privacy import GOALS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.memory_records import Forgotten, Selection
@@ -90,7 +90,10 @@ def forget(
     is_done = bool(counts.turns or always)
     for line in strangers_in_words(memory, conversation or (), speaker or ()) if always else ():
         run.screen.note(line)
-    _tell_of_copies(run, memory, selection, counts, before)
+    narrowed = [word for who in speaker or () for word in ("--speaker", who)]
+    narrowed += [] if before is None else ["--before", before]
+    narrowed += [flag for flag, is_on in (("--always", always), ("--leave-nothing", leave_nothing)) if is_on]
+    _tell_of_copies(run, memory, selection, counts, narrowed)
     if is_done and not dry_run:
         if always:
             run.screen.note("--always: what comes later of these conversations and speakers is left out too")
@@ -119,19 +122,16 @@ def _forgettable(run: Invocation, memory: KeptMemory, selection: Selection) -> F
 
 
 def _tell_of_copies(
-    run: Invocation, memory: KeptMemory, selection: Selection, counts: Forgotten, before: str | None
+    run: Invocation, memory: KeptMemory, selection: Selection, counts: Forgotten, narrowed: Sequence[str]
 ) -> None:
-    """Report which conversations keep the same turns, and the command that deletes these."""
+    """Report which conversations keep the same turns, and the command, with the `narrowed` flags, to forget these."""
     from goalmem_cli.library.alike import said_elsewhere
     from goalmem_cli.render.text import counted
 
     for name, count in said_elsewhere(memory, counts.ids, selection.conversations).items():
-        narrowed = [word for who in selection.speakers or () for word in ("--speaker", who)]
-        narrowed += [] if before is None else ["--before", before]
         command = run.command("forget", *narrowed, names=[name])
-        run.screen.note(
-            f"{name} has {counted(count, 'of these turns', 'of these turns')} too: `{command}` deletes them"
-        )
+        told = counted(count, "of these turns", "of these turns")
+        run.screen.note(f"{name} has {told} too: `{command}` deletes them, and all else that it names")
 
 
 def _remove_goals(memory: KeptMemory, names: Iterable[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 
 from goalmem_cli.languages.patterns import late
@@ -59,8 +58,3 @@ def side_of(name: str) -> str | None:
     """
     plain = " ".join(_DECORATION.sub(" ", name).casefold().split())
     return _SIDES.get(plain) or (ASSISTANT if _MODELS.fullmatch(plain) else None)
-
-
-def are_sides(names: Iterable[str]) -> bool:
-    """Return whether both sides of a chat with a model are among the names."""
-    return {USER, ASSISTANT} <= {side_of(name) for name in names}

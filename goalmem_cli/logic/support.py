@@ -38,6 +38,18 @@ _FACTORS = (
     (late(r"\b(?:triple|three times) (?:that|as much|the price)\b", re.IGNORECASE), 3.0),
 )
 """How a text tells that something else costs or takes a multiple."""
+_COMPARES = late(
+    r"\b(?:by how (?:much|many)|difference)\b|\bhow (?:much|many)\b.*\b(?:more|less|fewer|left|remain\w*|unsold|"
+    r"missing|still|above|below|over|short|too|save[sd]?|saving)\b",
+    re.IGNORECASE,
+)
+_ADDS_UP = late(r"\b(?:altogether|together|in (?:total|all)|total|all the)\b", re.IGNORECASE)
+_EACH = late(r"\b(?:each|per|apiece|every|an? (?:piece|head|person|night|day|week|month|year|hour))\b", re.IGNORECASE)
+_PERCENTAGE = late(r"\d+(?:[.,]\d+)?\s?(?:%|per ?cent\b)")
+_LETTERS = late(r"[^\W\d_]+")
+_SIGNS = late(r"[^\w\s.,]")
+_MOST_NUMBERS = 6
+"""How many numbers facts may have for two of them to prove a third; among eight, six in ten numbers would pass."""
 _DAYS_PER = {"day": 1.0, "night": 1.0, "week": 7.0, "fortnight": 14.0, "month": 30.44, "year": 365.25}
 
 
@@ -129,21 +141,34 @@ def is_scaled(value: str, fact: Remembered) -> bool:
     return False
 
 
-def working_of(value: str, facts: Sequence[Remembered]) -> str:
-    """Return how two numbers of the facts give the value: ``55 - 48`` for "£7"; "" if they do not.
+def working_of(value: str, facts: Sequence[Remembered], question: str) -> str:
+    """Return how two numbers of the facts give the value: ``55 - 48`` for "By how much ...?", "£7"; "" if they do not.
 
-    They give it by addition, subtraction or multiplication, without rounding. The value has one number and is no date.
+    The question says what to do: subtract ("how much more", "left"), or add and, where a fact has "each" or the like,
+    multiply ("altogether"). Nothing is rounded. Percentages and noted times in the facts do not count, and the value's
+    unit must be in the facts or the question. Among more than `_MOST_NUMBERS` numbers, two that fit prove nothing.
     """
-    wanted = numbers(value_in_english(value))
-    if len(wanted) != 1 or dates_in(value):
+    told = " ; ".join(_PERCENTAGE.sub("", _without_times(fact)) for fact in facts)
+    given, wanted = sorted(set(_numbers(told))), numbers(value_in_english(value))
+    units = {stem(word.casefold()) for word in _LETTERS.findall(value)}
+    is_same_unit = units <= content_stems(f"{question} {told}") and set(_SIGNS.findall(value)) <= set(told)
+    if len(wanted) != 1 or dates_in(value) or len(given) > _MOST_NUMBERS or not is_same_unit:
         return ""
-    told = {number for fact in facts for number in _numbers(fact.text)} - {0.0}
-    for low, high in combinations(sorted(told), 2):
-        results = {"-": high - low, "+": high + low, **({} if low == 1 else {"*": high * low})}
-        sign = next((sign for sign, result in results.items() if isclose(wanted[0], result)), "")
+    signs = "-" if _COMPARES.search(question) else ""
+    signs += ("+*" if _EACH.search(told) else "+") if _ADDS_UP.search(question) else ""
+    for low, high in combinations(given, 2):
+        results = {"-": high - low, "+": high + low, "*": high * low}
+        sign = next((sign for sign in signs if isclose(wanted[0], results[sign])), "")
         if sign:
-            return f"{high:g} {sign} {low:g}"
+            return f"{high:.15g} {sign} {low:.15g}"
     return ""
+
+
+def _without_times(fact: Remembered) -> str:
+    text = fact.text
+    for note in fact.times:
+        text = text.replace(note.rpartition('" = ')[0].removeprefix('"'), "")
+    return text
 
 
 def _numbers(text: str) -> tuple[float, ...]:

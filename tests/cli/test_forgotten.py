@@ -44,7 +44,7 @@ def test_who_forgets_a_conversation_hears_of_the_same_turns_in_another(either: G
     stored(goalmem, tmp_path / "one.json", PIN, REPLY)
     stored(goalmem, tmp_path / "two two.json", LATER, PIN)
     stored(goalmem, tmp_path / "three.json", {**LATER, "content": "I moved again."})
-    told = "two two has 1 of these turns too: `goalmem forget{} 'two two'` deletes them"
+    told = "two two has 1 of these turns too: `goalmem forget{} 'two two'` deletes them, and all else that it names"
     assert told.format("") in goalmem("forget", "one", "--dry-run").err
     assert told.format(" --speaker Nora") in goalmem("forget", "one", "--speaker", "Nora", "--dry-run").err
     assert "two two" not in goalmem("forget", "one", "--speaker", "Ravi", "--dry-run").err

@@ -17,8 +17,8 @@ from goalmem_cli.logic.normal import content_stems
 pytestmark = [pytest.mark.large, pytest.mark.model]
 
 CHATS = json.loads(Path(__file__).with_name("chats.json").read_text("utf-8"))
-LEAST = {"looked at": 40, "asked once": 40, "moved, looked at": 10, "moved, not asked": 10}
-"""A few fewer than were right when this was written; of the moved days none of either set was asked then."""
+LEAST = {"looked at": 42, "asked once": 38, "moved, looked at": 10, "moved, not asked": 10}
+"""A few fewer than were right when this was written (46 and 41 of 72). The last set was not asked then."""
 
 
 def is_right(said: str | None, golds: list[str | None]) -> bool:

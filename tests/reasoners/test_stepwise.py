@@ -331,32 +331,43 @@ def test_among_several_people_you_is_who_spoke_before() -> None:
     assert other.status is Status.UNKNOWN
 
 
+MORE, ALL = "By how many pounds does it go up for Ana?", "How many pounds is it altogether for Ana?"
+
+
 @pytest.mark.parametrize(
-    ("cited", "answer", "working"),
+    ("question", "cited", "answer", "working"),
     [
-        (("rent",), "7 pounds", "7 pounds = 55 - 48"),
-        (("tiles", "each"), "36 pounds", "36 pounds = 12 * 3"),
-        (("rent",), "9 pounds", ""),
-        (("rent",), "7 euros", ""),
-        (("tiles",), "7 pounds", ""),
+        (MORE, ("rent",), "7 pounds", "7 pounds = 55 - 48"),
+        (MORE, ("rent",), "£7", ""),
+        (MORE, ("rent",), "7 euros", ""),
+        (MORE, ("rent",), "7%", ""),
+        (MORE, ("rent",), "9 pounds", ""),
+        (MORE, ("rent",), "103 pounds", ""),
+        (MORE, ("tiles",), "7 pounds", ""),
+        (MORE, ("off",), "30 pounds", ""),
+        (ALL, ("tiles", "each"), "36 pounds", "36 pounds = 12 * 3"),
+        (ALL, ("rent",), "103 pounds", "103 pounds = 55 + 48"),
+        (ALL, ("rent",), "2640 pounds", ""),
+        ("How many pounds is it for Ana?", ("rent",), "7 pounds", ""),
     ],
-    ids=["a difference", "a product of two facts", "no result", "another unit", "of facts that are not cited"],
 )
-def test_a_number_may_be_worked_out_from_the_cited_facts(cited: tuple[str, ...], answer: str, working: str) -> None:
-    """No turn says how much more the rent is, but two of its numbers do; the proof shows the working."""
+def test_a_number_may_be_worked_out_from_the_cited_facts(
+    question: str, cited: tuple[str, ...], answer: str, working: str
+) -> None:
+    """No turn says how much more the rent is, but two of its numbers do; the question says what to do with them."""
     turns = chat(
         "Ana: The rent of my plot goes up from 48 to 55 pounds.",
         "Ana: I need 12 tiles for the path on my plot.",
         "Ana: Tiles like mine are 3 pounds each.",
+        "Ana: My spade was 50 pounds, and I got 20% off.",
     )
-    trace, _ = run(read(answer, *cited), "How many pounds is it for Ana?", turns, fitted=Fitted(), is_strict=True)
+    trace, _ = run(read(answer, *cited), question, turns, fitted=Fitted(), is_strict=True)
 
     assert trace.answer == (answer if working else None)
     if working:
         (item,) = trace.attempts[0].steps[0].grounded
-        assert working in item.notes and set(texts(trace)) == {
-            turn.text for turn in turns if any(w in turn.text for w in cited)
-        }
+        assert working in item.notes
+        assert set(texts(trace)) == {turn.text for turn in turns if any(word in turn.text for word in cited)}
     else:
         assert "do not state what was read" in why(trace)
 

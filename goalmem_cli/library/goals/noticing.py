@@ -22,6 +22,7 @@ from goalmem_cli.languages.finding import other_language
 from goalmem_cli.logic.days import MONTHS, WEEKDAYS
 from goalmem_cli.logic.normal import content_stems, stem, words
 from goalmem_cli.logic.questions import only_asks
+from goalmem_cli.logic.roles import ASSISTANT, role_of
 from goalmem_cli.memory_records import FLAT, Capability
 from goalmem_cli.store import local
 from goalmem_cli.store.goal_records import FORGOTTEN, Goal, GoalStatus, Watch
@@ -444,12 +445,20 @@ class _Matter:
         return cls(content_stems(told), content_stems(answer), talks, others)
 
     def is_told_by(self, hit: Hit) -> bool:
-        """Say whether a new hit tells something, and shares no other word with the other turns of its conversation."""
-        text, stems = hit.unit.text, content_stems(hit.unit.text)
-        about = frozenset[str]() if other_language(text) else topic(text) - self.words
+        """Say whether a new hit names the answer, or tells something and takes up no other matter of its conversation.
+
+        Whether something in another language, or of an assistant, tells anything is not known: a word of the query and
+        its likelihood decide.
+        """
+        text = hit.unit.text
+        if self.answer & content_stems(text):
+            return True
+        if other_language(text) or role_of(hit.unit.speaker) == ASSISTANT:
+            return False
+        about = topic(text) - self.words
         if any(about & topic(unit.text) for unit in self.others if unit.conversation == hit.unit.conversation):
             return False
-        return bool(self.answer & stems) or _CHANGE.search(text) is not None or likelihood(hit) >= TELLING
+        return _CHANGE.search(text) is not None or likelihood(hit) >= TELLING
 
 
 def _known(goal: Goal) -> frozenset[str]:

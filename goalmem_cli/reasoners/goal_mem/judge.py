@@ -233,10 +233,10 @@ def _grounded(claim: Claim, bench: Bench) -> Grounded:
 
 
 def _workings(item: Grounded, support: Mapping[str, Support], bench: Bench) -> list[str]:
-    """Return a note for each value that two numbers of its facts give: ``£7 = 55 - 48``."""
+    """Return a note for each value that two numbers of its facts give, as the question asks: ``£7 = 55 - 48``."""
     facts = [bench.facts[number] for number in item.facts]
     derived = [value for name, values in item.bindings.items() if support[name] is Support.DERIVED for value in values]
-    return [f"{value} = {how}" for value in derived if (how := working_of(value, facts))]
+    return [f"{value} = {how}" for value in derived if (how := working_of(value, facts, bench.question))]
 
 
 _RANK = {Support.STATED: 0, Support.DERIVED: 1, Support.INFERRED: 2, Support.SUGGESTED: 3}

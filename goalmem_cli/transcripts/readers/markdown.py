@@ -11,7 +11,7 @@ from enum import Enum, auto
 from itertools import pairwise
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.logic.roles import are_sides, role_of, side_of
+from goalmem_cli.logic.roles import role_of, side_of
 from goalmem_cli.transcripts.readers.document_words import are_parts
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.front_matter import FrontMatter, front_matter_of
@@ -156,6 +156,11 @@ _NO_NAME = re.compile(r"[`/\\<>\[\]{}()=|$;:!?\"“”#^]|\.\w|\d\.|->|→|://")
 _LISTED = re.compile(r"\s*(?:[-*+]\s|\d{1,3}[.)]\s|\||```|~~~|<|!\[)")
 
 
+def are_sides(names: Iterable[str]) -> bool:
+    """Return whether both sides of a chat with a model are among the names."""
+    return {"user", "assistant"} <= {side_of(name) for name in names}
+
+
 def are_speakers(names: Sequence[str]) -> bool:
     """Return whether the names, in their order, are of people who take turns: they alternate and recur."""
     counts = Counter(names)
@@ -209,7 +214,6 @@ class MarkdownReader(DraftReader):
     suffixes = (".md", ".markdown", ".txt")
     sign = "names in bold or in headings, which take turns and come back, or are user and assistant"
     form = "write who speaks in bold (**Ann:** Hello.) or in a heading above"
-    is_of_people = None
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the file is a chat: its names are the two sides of one, or people who speak in turns."""

@@ -44,7 +44,6 @@ class NamesReader(DraftReader):
     suffixes = (".txt", ".md", ".markdown")
     sign = "lines `Name: text`, where one name comes back"
     form = "write who speaks before each message (Ann: Hello.)"
-    is_of_people = None
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the text begins with a name, two names occur, one recurs, and their lines are speech.

@@ -1,6 +1,7 @@
 """Find quotes in people's messages: lines behind `>`, and pasted mails and messages of others.
 
-Only where people talk: in talks with assistants and code, a line behind `>` is a citation or a prompt.
+Only for messengers, mail and tables: in talks with assistants, notes and code, a line behind `>` is a citation or a
+prompt.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import cached_property
 from itertools import groupby
 
 from goalmem_cli.languages.patterns import late
-from goalmem_cli.logic.roles import ASSISTANT, USER, are_sides
+from goalmem_cli.logic.roles import ASSISTANT, USER, side_of
 from goalmem_cli.records import QUOTES, Conversation, Turn
 from goalmem_cli.transcripts.readers.announcing import announced, letter_to, named_alone
 from goalmem_cli.transcripts.readers.pasted_parts import PastedParts
@@ -107,7 +108,7 @@ def with_quotes(conversations: Iterable[Conversation], *, may_be_of_model: bool 
 
 
 def _is_with_model(turns: Sequence[Turn]) -> bool:
-    return any(turn.role in (USER, ASSISTANT) for turn in turns) or are_sides(turn.speaker for turn in turns)
+    return any(turn.role in (USER, ASSISTANT) or side_of(turn.speaker) == ASSISTANT for turn in turns)
 
 
 def _quoting(turn: Turn) -> Turn:
@@ -226,6 +227,14 @@ class _Reading:
         self._until = self._parts.last_of(start, author, is_mail=is_mail) if author else len(self._lines)
 
     @cached_property
+    def _following(self) -> list[int]:
+        """For each index the first one from there on with a filled line, and for the end the end."""
+        found = [len(self._lines)]
+        for at in range(len(self._lines) - 1, -1, -1):
+            found.append(at if self._lines[at].strip() else found[-1])
+        return found[::-1]
+
+    @cached_property
     def _parts(self) -> PastedParts:
         return _parts_of(self._lines)
 
@@ -262,7 +271,7 @@ class _Reading:
 
     def takes_announced(self, at: int) -> bool:
         """Read a line that announces the author of all that follows; return whether it was one."""
-        following = _filled(self._lines, at + 1)
+        following = self._following[at + 1]
         if following == len(self._lines) or _MARKED.fullmatch(self._lines[following]):
             return False
         told = len(self._lines[at]) <= _LONGEST_ATTRIBUTION and _WROTE.fullmatch(self._lines[at])

@@ -77,7 +77,6 @@ class SubtitlesReader(DraftReader):
     name = "subtitles"
     suffixes = (".vtt", ".srt", ".txt")
     sign = "`00:00:01.000 --> 00:00:04.000` and who says what, or lines `[00:00:01] Name: text`"
-    is_of_people = None
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the first lines have cues, or two of them a time, a name and a colon."""

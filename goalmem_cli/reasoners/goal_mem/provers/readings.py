@@ -117,14 +117,15 @@ def stated_by(
     atom: Atom,
     shown: Sequence[Fact],
     in_view: Sequence[Fact],
+    question: str,
     *,
     is_trusted: bool = False,
 ) -> tuple[str, tuple[str, ...]] | str:
     """Return the answer that was read with the facts that state it, cited ones first, or else why none of them does.
 
     If the answer is a day that no fact states, a time of several days in a cited fact takes its place. A number may be
-    worked out from two numbers of the cited facts. If the reading `is_trusted`, the facts need not be about the person
-    whom the statement names.
+    worked out from two numbers of the cited facts (`working_of`). If the reading `is_trusted`, the facts need not be
+    about the person whom the statement names.
     """
     people, facts = speakers(in_view), {fact.number: fact for fact in in_view}
     cited = [facts[number] for number in numbers]
@@ -138,18 +139,12 @@ def stated_by(
         if whole is not None:
             answer, told = whole, [fact]
             break
-    if not told and _is_worked_out(answer, fit_cited, atom):
+    if not told and len(fit_cited) <= CITED and working_of(answer, fit_cited, question):
         told = fit_cited
     if not told:
         return f"{UNSTATED}: {answer}"
     beside = [fact for fact in fit_cited if fact not in told]
     return answer, tuple(fact.number for fact in (*told, *beside))
-
-
-def _is_worked_out(answer: str, facts: Sequence[Fact], atom: Atom) -> bool:
-    """Say whether two numbers of the facts give the answer, in a unit that the facts or the statement name."""
-    units = {each for each in telling_stems(answer) if each.isalpha()}
-    return bool(working_of(answer, facts)) and units <= content_stems(" ".join([str(atom), *(f.text for f in facts)]))
 
 
 def stating(answer: str, facts: Sequence[Fact]) -> list[Fact]:
@@ -354,7 +349,8 @@ def claimed_of(reading: Reading, standing: Round, state: ProofState, trusted: fl
     atom, facts = state.applied(0), standing.pool.shown.facts
     (variable,) = (each for each in atom.variables if each.name == plan.answer_variables[0])
     is_trusted = (likelihood or 0.0) >= trusted
-    found = stated_by(reading.answer, reading.cited, atom, facts, facts, is_trusted=is_trusted)
+    asked = standing.question.text
+    found = stated_by(reading.answer, reading.cited, atom, facts, facts, asked, is_trusted=is_trusted)
     if isinstance(found, str):
         return Proposed(plan, reasons={0: found})
     answer, numbers = found
@@ -483,7 +479,7 @@ def _value(asked: _Asked, reading: Reading, standing: Round) -> tuple[str, tuple
     if asked.wanted is None:
         is_so = reading.answer.lower() in _YES
         return ("", reading.cited) if is_so else f"what was read is {reading.answer}"
-    return stated_by(reading.answer, reading.cited, asked.atom, asked.facts, standing.pool.shown.facts)
+    return stated_by(reading.answer, reading.cited, asked.atom, asked.facts, standing.pool.shown.facts, asked.text)
 
 
 def step_question(atom: Atom, wanted: str) -> str:
