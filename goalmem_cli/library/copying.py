@@ -26,6 +26,7 @@ from goalmem_cli.store.files import reporting
 from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.people import People
 from goalmem_cli.store.privacy import GOALS
+from goalmem_cli.store.recognising import unquoted
 from goalmem_cli.store.rules import RuleFile
 from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.transcripts import Source, conversations_in
@@ -189,7 +190,7 @@ def _compared(source: KeptMemory, target: KeptMemory, added: list[Added], sifted
     for name in islice(names, SAMPLE):
         told = (sifted.redacted.get(turn.id, turn) for turn in source.turns([name]))
         turns = [turn for turn in told if turn.id not in sifted.left_out]
-        if turns != target.turns([name]):
+        if list(map(unquoted, turns)) != list(map(unquoted, target.turns([name]))):  # quotes of forgotten turns go
             raise StoreError(f"{name}: its turns are not what they are there", "remove the copy, and copy again")
         compared += len(turns)
     turns_there, new_turns = sum(one.turns for one in theirs), sum(one.new_turns for one in added)

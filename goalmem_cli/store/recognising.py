@@ -25,7 +25,8 @@ from goalmem_cli.store.redaction import redacted
 
 _NUMBERED = re.compile(r"-\d+$")
 _BY_ID = "id "
-_QUOTED = "quoted"
+QUOTED = "quoted"
+"""The attribute with the text that a reply shows of what it replies to."""
 _BY_MINUTE = "by minute"
 _TELLING = 12
 """The fewest characters by which a part of a text is told from other texts."""
@@ -70,30 +71,31 @@ def _folded(text: str | None) -> str | None:
 def without_quotes(turns: Iterable[Turn], gone: Iterable[Turn]) -> list[Turn]:
     """Return the turns, without the attribute ``quoted`` where it shows the text of one of the `gone` turns.
 
-    The quote may begin with the speaker's name, or have a line or the beginning of the text only.
+    The quote has the whole text, or a beginning that tells it from others, with or without its speaker's name. A short
+    text without the name may be somebody else's, and its quote stays.
     """
-    given = list(turns)
-    if not any(_QUOTED in turn.attributes for turn in given):
+    given, lost = list(turns), list(gone)
+    if not any(QUOTED in turn.attributes for turn in given):
         return given
-    whole = {_seen(turn.text) for turn in gone}
-    lines = {_seen(line) for turn in gone for line in turn.text.splitlines()}
-    texts = sorted(whole | {line for line in lines if len(line) >= _TELLING})
+    texts, speakers = sorted({_seen(turn.text) for turn in lost}), {_seen(turn.speaker) for turn in lost}
 
     def is_gone(quote: str) -> bool:
         quote = _seen(quote.rstrip(" .…")) if quote.endswith(("...", "…")) else _seen(quote)
         found = texts[at] if (at := bisect_left(texts, quote)) < len(texts) else ""
         return bool(quote) and (found == quote or (len(quote) >= _TELLING and found.startswith(quote)))
 
-    def shows_gone(quoted: object) -> bool:
-        told = str(quoted)
-        return any(is_gone(one) for line in (told, *told.splitlines()) for one in (line, line.partition(": ")[2]))
+    def shows_gone(quoted: str) -> bool:
+        name, _, said = quoted.partition(": ")
+        return (len(quoted) >= _TELLING and is_gone(quoted)) or (_seen(name) in speakers and is_gone(said))
 
-    return [
-        replace(turn, attributes={name: value for name, value in turn.attributes.items() if name != _QUOTED})
-        if shows_gone(turn.attributes.get(_QUOTED, ""))
-        else turn
-        for turn in given
-    ]
+    return [unquoted(turn) if shows_gone(str(turn.attributes.get(QUOTED, ""))) else turn for turn in given]
+
+
+def unquoted(turn: Turn) -> Turn:
+    """Return the turn without the text that it replies to."""
+    if QUOTED not in turn.attributes:
+        return turn
+    return replace(turn, attributes={name: value for name, value in turn.attributes.items() if name != QUOTED})
 
 
 def _seen(text: str) -> str:

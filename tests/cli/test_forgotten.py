@@ -117,7 +117,8 @@ def test_a_reply_loses_the_quote_of_what_was_forgotten(goalmem: Goalmem, tmp_pat
         ("The code of the shed is 8843.", True),
         ("Nora: The code of the shed is 8843.", True),
         ("The  code of the shed…", True),
-        ("It hangs behind it.", True),
+        ("Ben: The code of the shed is 8843.", False),
+        ("It hangs behind it.", False),
         ("The", False),
         ("The code of the shed is what?", False),
     ],
@@ -128,6 +129,26 @@ def test_quotes_are_known_whole_in_part_and_with_a_name(quoted: str, is_gone: bo
     reply = Turn("talk", 0, 1, "Ravi", "Thanks.", attributes={"quoted": quoted, "edited": True})
     (left,) = without_quotes([reply], [gone])
     assert left.attributes == {"edited": True, **({} if is_gone else {"quoted": quoted})}
+
+
+@pytest.mark.parametrize(("quoted", "is_gone"), [("Nora: ok", True), ("Ben: ok", False), ("ok", False)])
+def test_a_short_quote_goes_only_with_its_speaker(quoted: str, is_gone: bool) -> None:
+    """Others say "ok" too."""
+    reply = Turn("talk", 0, 1, "Ravi", "Thanks.", attributes={"quoted": quoted})
+    (left,) = without_quotes([reply], [Turn("talk", 0, 0, "Nora", "ok")])
+    assert left.attributes == ({} if is_gone else {"quoted": quoted})
+
+
+def test_a_copy_may_lose_quotes_of_what_its_target_forgot(goalmem: Goalmem, tmp_path: Path, place: str) -> None:
+    """That is no damage to the copy."""
+    (tmp_path / "Ravi.md").write_text(SIGNAL, "utf-8")
+    store, other = (place.format(tmp_path / name) for name in ("store", "other"))
+    for where in (store, other):
+        goalmem("ingest", str(tmp_path / "Ravi.md"), "--format", "signal", "--store", where)
+    goalmem("forget", "--speaker", "Nora", "--yes", "--store", store)
+    done = goalmem("stores", "copy", other, store)
+    assert done.code == 0, done.err
+    assert "zebra" not in goalmem("stores", "export", "--store", store).out
 
 
 @pytest.mark.parametrize("text", ["My  PIN is\u00a08843.", "Zoe\u0308 has it."])
