@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.large, pytest.mark.model]
 
 CHATS = json.loads(Path(__file__).with_name("chats.json").read_text("utf-8"))
 LEAST = {"looked at": 42, "asked once": 38, "moved, looked at": 10, "moved, not asked": 10}
-"""A few fewer than were right when this was written (46 and 41 of 72). The last set was not asked then."""
+"""A few fewer than were right when this was written (45 and 41 of 72). The last set was not asked then."""
 
 
 def is_right(said: str | None, golds: list[str | None]) -> bool:

@@ -76,8 +76,9 @@ def test_an_interrupted_copy_leaves_out_nothing_for_the_marks_that_it_brings(mem
 
 def test_a_copy_that_is_killed_leaves_no_file(memory: Opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While it is under way no file that others may find has what it copies."""
-    (tmp_path / "scratch").mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch"))
+    scratch = tmp_path.parent / "s"  # a socket's path has at most 107 characters
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
     there, here = (Store(tmp_path / name, HashEmbedder(), announce=lambda _: None) for name in ("there", "here"))
     there.add_turns(named(LATER, "one"))
     text = LATER[0].text.encode()
@@ -85,7 +86,7 @@ def test_a_copy_that_is_killed_leaves_no_file(memory: Opens, tmp_path: Path, mon
         reports = list[Added]()
 
         def look(added: Added, reports: list[Added] = reports) -> None:
-            files = [path for path in (tmp_path / "scratch").rglob("*.jsonl") if path.is_file()]
+            files = [path for path in scratch.rglob("*.jsonl") if path.is_file()]
             assert not any(text in path.read_bytes() for path in files)
             reports.append(added)
 
