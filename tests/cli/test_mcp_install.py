@@ -336,6 +336,8 @@ def test_a_process_that_dies_leaves_the_old_settings_or_the_new(home: Path) -> N
     path, ends = settings_of(home, "cursor"), []
     for writes in range(5):
         path.write_text('{"a": 1}', "utf-8")
+        for kept in path.parent.glob(f"{path.name}.before-goalmem*"):
+            kept.unlink()
         ran = subprocess.run([sys.executable, "-c", KILLED, str(writes)], cwd=CHECKOUT)
         ends.append((ran.returncode, "goalmem" in json.loads(path.read_text("utf-8")).get("mcpServers", {})))
     assert ends == [(9, False), (9, False), (9, False), (9, True), (0, True)]

@@ -108,7 +108,7 @@ def test_verify_finds_what_is_missing(milvus: Goalmem, tmp_path: Path) -> None:
     outcome = milvus("stores", "verify")
     assert outcome.code == 3
     assert outcome.out == "momoco-01: goalmem_units lacks: 1 rows\n"
-    assert "goalmem forget NAME" in outcome.error_lines[1]
+    assert "goalmem forget --leave-nothing NAME" in outcome.error_lines[1]
     assert milvus("forget", "momoco-01", "--leave-nothing", "--yes").code == 0
     assert milvus("ingest", str(SAMPLES / "momoco.json"), "--quiet").code == 0
     assert milvus("stores", "verify").code == 0
