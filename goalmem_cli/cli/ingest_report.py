@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,15 +47,17 @@ def notes_of(
     report: FileReport, store: str | None, *, is_restored: bool, is_taken: bool, is_dry: bool = False
 ) -> list[str]:
     """Return the notes on a file, such as replaced, overlapping and forgotten turns; `store` as it was typed."""
+    from goalmem_cli.store.redaction import kinds_in_words
+
     notes, would = list(report.notes), "would be " if is_dry else ""
     if report.forgotten:
         notes.append(f"{would}{note_of_forgotten(report.forgotten, is_restored=is_restored)}")
     if report.marked:
         notes.append(f"{would if is_taken else ''}{note_of_marks(report.marked, is_taken=is_taken)}")
     if report.redacted:
-        notes.append(f"{would}redacted: {_kinds(report.redacted)}")
+        notes.append(f"{would}redacted: {kinds_in_words(report.redacted)}")
     if report.secrets:
-        notes.append(f"it may hold secrets ({_kinds(report.secrets)}): --redact blacks them out")
+        notes.append(f"it may hold secrets ({kinds_in_words(report.secrets)}): --redact blacks them out")
     if report.replaced:
         notes.append(f"changed text replaces what was stored: {few(report.replaced)}")
     notes += [_overlap(one, store) for one in report.overlaps[:NAMED]]
@@ -95,12 +97,6 @@ def _overlap(added: Added, store: str | None) -> str:
             f"{name} is called {stored} in the turns that were stored before; `{merge}` says that they are one"
         )
     return "; ".join(notes)
-
-
-def _kinds(secrets: Mapping[str, int]) -> str:
-    from goalmem_cli.render.text import counted
-
-    return ", ".join(counted(count, kind) for kind, count in sorted(secrets.items()))
 
 
 def note_of_forgotten(count: int, *, is_restored: bool) -> str:

@@ -263,11 +263,11 @@ class Asking:
         )
 
     def _without_secrets(self, text: str) -> str:
-        from goalmem_cli.store.redaction import redacted
+        from goalmem_cli.store.redaction import kinds_in_words, redacted
 
         left, found = redacted(text)
         if found:
-            self._parts.listener.note(f"redacted: {', '.join(f'{count} {kind}' for kind, count in found.items())}")
+            self._parts.listener.note(f"redacted: {kinds_in_words(found)}")
         return left
 
 

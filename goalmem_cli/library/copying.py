@@ -57,7 +57,8 @@ class Copied:
 class _Sifted:
     """Yields conversations without what the target has forgotten or redacted, and keeps the ids of these turns.
 
-    `redacted` are the ids that turns have in the source -> the turns without secrets.
+    `redacted` are the ids that turns have in the source -> the turns without secrets. `unquoted` are the ids, in the
+    target, of replies without their quote of a forgotten turn.
     """
 
     sieve: Sieve
@@ -65,6 +66,7 @@ class _Sifted:
     known: int = 0
     redacted: dict[str, Turn] = field(default_factory=dict)
     left_out: set[str] = field(default_factory=set)
+    unquoted: set[str] = field(default_factory=set)
     by_conversation: Counter[str] = field(default_factory=Counter)
 
     def kept(self, conversations: Iterable[Conversation]) -> Iterator[Conversation]:
@@ -82,6 +84,7 @@ class _Sifted:
         for sifted in self.sieve.sifted(conversations):
             self.known += sifted.known
             self.left_out.update(turn.id for turn in sifted.left_out)
+            self.unquoted |= sifted.unquoted
             self.by_conversation.update(turn.conversation for turn in sifted.left_out)
             if sifted.kept is not None:
                 yield sifted.kept
@@ -190,7 +193,7 @@ def _compared(source: KeptMemory, target: KeptMemory, added: list[Added], sifted
     for name in islice(names, SAMPLE):
         told = (sifted.redacted.get(turn.id, turn) for turn in source.turns([name]))
         turns = [turn for turn in told if turn.id not in sifted.left_out]
-        if list(map(unquoted, turns)) != list(map(unquoted, target.turns([name]))):  # quotes of forgotten turns go
+        if [unquoted(turn) if turn.id in sifted.unquoted else turn for turn in turns] != target.turns([name]):
             raise StoreError(f"{name}: its turns are not what they are there", "remove the copy, and copy again")
         compared += len(turns)
     turns_there, new_turns = sum(one.turns for one in theirs), sum(one.new_turns for one in added)

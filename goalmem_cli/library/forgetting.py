@@ -144,13 +144,15 @@ class Sifted:
     """A conversation without its forgotten turns; `kept` is None if no turn is left.
 
     `known` counts the turns that are marked as forgotten. `left_out` are those that were left out. `is_another` says
-    that it does not continue the conversation before it.
+    that it does not continue the conversation before it. `unquoted` are the ids of replies that lost their quote of a
+    turn that was left out.
     """
 
     kept: Conversation | None
     known: int
     left_out: Sequence[Turn]
     is_another: bool
+    unquoted: frozenset[str] = frozenset()
 
 
 class Sieve:
@@ -212,14 +214,16 @@ class Sieve:
                 recognised.clear()
                 unsaid.clear()
             forgotten = self._forgotten(conversation, recognised)
-            kept, left = conversation, list[Turn]()
+            kept, left, changed = conversation, list[Turn](), frozenset[str]()
             if self._restores:
                 self._restored.update(*forgotten.values())
             elif forgotten or gone:
                 left = [turn for turn in conversation.turns if turn.id in forgotten]
                 unsaid += left
-                stay = without_quotes((turn for turn in conversation.turns if turn.id not in forgotten), unsaid)
-                kept = without_resting_on(replace(conversation, turns=tuple(stay)), left, gone)
+                stay = [turn for turn in conversation.turns if turn.id not in forgotten]
+                told = without_quotes(stay, unsaid)
+                changed = frozenset(turn.id for turn, before in zip(told, stay, strict=True) if turn is not before)
+                kept = without_resting_on(replace(conversation, turns=tuple(told)), left, gone)
             has_begun &= conversation.continues
             if conversation.turns and not kept.turns:
                 yield Sifted(None, len(forgotten), left, not conversation.continues)
@@ -227,7 +231,7 @@ class Sieve:
             if conversation.continues and not has_begun:  # what came before it was left out
                 kept = replace(kept, continues=False)
             has_begun = True
-            yield Sifted(kept, len(forgotten), left, not conversation.continues)
+            yield Sifted(kept, len(forgotten), left, not conversation.continues, changed)
 
     def _forgotten(self, conversation: Conversation, recognised: set[str]) -> dict[str, frozenset[str]]:
         """Return the ids of forgotten turns -> their marks; a turn that is stored is not forgotten.

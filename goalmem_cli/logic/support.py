@@ -6,7 +6,7 @@ A binding is suggested if the question asks for a conclusion that the facts make
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import combinations
 from math import isclose
@@ -40,7 +40,7 @@ _FACTORS = (
 """How a text tells that something else costs or takes a multiple."""
 _COMPARES = late(
     r"\b(?:by how (?:much|many)|difference)\b|\bhow (?:much|many)\b.*\b(?:more|less|fewer|left|remain\w*|unsold|"
-    r"missing|still|above|below|over|short|too|save[sd]?|saving)\b",
+    r"missing|above|below|too|save[sd]?|saving)\b",
     re.IGNORECASE,
 )
 _ADDS_UP = late(r"\b(?:altogether|together|in (?:total|all)|total|all the)\b", re.IGNORECASE)
@@ -149,19 +149,15 @@ def working_of(value: str, facts: Sequence[Remembered], question: str) -> str:
     unit must be in the facts or the question. Among more than `_MOST_NUMBERS` numbers, two that fit prove nothing.
     """
     told = " ; ".join(_PERCENTAGE.sub("", _without_times(fact)) for fact in facts)
-    given, wanted = sorted(set(_numbers(told))), numbers(value_in_english(value))
+    given, wanted = set(_numbers(told)), numbers(value_in_english(value))
     units = {stem(word.casefold()) for word in _LETTERS.findall(value)}
     is_same_unit = units <= content_stems(f"{question} {told}") and set(_SIGNS.findall(value)) <= set(told)
     if len(wanted) != 1 or dates_in(value) or len(given) > _MOST_NUMBERS or not is_same_unit:
         return ""
     signs = "-" if _COMPARES.search(question) else ""
     signs += ("+*" if _EACH.search(told) else "+") if _ADDS_UP.search(question) else ""
-    for low, high in combinations(given, 2):
-        results = {"-": high - low, "+": high + low, "*": high * low}
-        sign = next((sign for sign in signs if isclose(wanted[0], results[sign])), "")
-        if sign:
-            return f"{high:.15g} {sign} {low:.15g}"
-    return ""
+    found = (each for each in _results(given, signs) if isclose(wanted[0], each[0]))
+    return next((f"{high:.15g} {sign} {low:.15g}" for _, high, sign, low in found), "")
 
 
 def _without_times(fact: Remembered) -> str:
@@ -179,11 +175,17 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 def _is_computed(wanted: float, told: set[float]) -> bool:
     """Say whether two of the numbers, or the sum of all, give the wanted one."""
-    for left, right in combinations(sorted(told), 2):
-        results = [left + right, right - left, left * right, *([right / left] if left else [])]
-        if any(isclose(wanted, result, rel_tol=0.01) for result in results):
-            return True
-    return len(told) > 2 and isclose(wanted, sum(told))
+    found = any(isclose(wanted, result, rel_tol=0.01) for result, *_ in _results(told))
+    return found or (len(told) > 2 and isclose(wanted, sum(told)))
+
+
+def _results(told: Iterable[float], signs: str = "+-*/") -> Iterator[tuple[float, float, str, float]]:
+    """Yield what each two of the numbers give by each of the `signs`, and how, the larger first: (7, 55, "-", 48)."""
+    for low, high in combinations(sorted(told), 2):
+        results = {"+": high + low, "-": high - low, "*": high * low, "/": high / low if low else None}
+        for sign in signs:
+            if (result := results[sign]) is not None:
+                yield result, high, sign, low
 
 
 def _is_span(value: str, wanted: float, facts: Sequence[Remembered], known: tuple[str, ...]) -> bool:

@@ -20,13 +20,11 @@ from functools import lru_cache
 
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_records import ConversationSummary
-from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn
+from goalmem_cli.records import QUOTED, STANDARD_INPUT, Conversation, Turn
 from goalmem_cli.store.redaction import redacted
 
 _NUMBERED = re.compile(r"-\d+$")
 _BY_ID = "id "
-QUOTED = "quoted"
-"""The attribute with the text that a reply shows of what it replies to."""
 _BY_MINUTE = "by minute"
 _TELLING = 12
 """The fewest characters by which a part of a text is told from other texts."""
@@ -77,18 +75,23 @@ def without_quotes(turns: Iterable[Turn], gone: Iterable[Turn]) -> list[Turn]:
     given, lost = list(turns), list(gone)
     if not any(QUOTED in turn.attributes for turn in given):
         return given
-    texts, speakers = sorted({_seen(turn.text) for turn in lost}), {_seen(turn.speaker) for turn in lost}
-
-    def is_gone(quote: str) -> bool:
-        quote = _seen(quote.rstrip(" .…")) if quote.endswith(("...", "…")) else _seen(quote)
-        found = texts[at] if (at := bisect_left(texts, quote)) < len(texts) else ""
-        return bool(quote) and (found == quote or (len(quote) >= _TELLING and found.startswith(quote)))
+    texts = sorted({text for turn in lost if len(text := _seen(turn.text)) >= _TELLING})
+    named = sorted({f"{_seen(turn.speaker)}: {_seen(turn.text)}" for turn in lost})
 
     def shows_gone(quoted: str) -> bool:
-        name, _, said = quoted.partition(": ")
-        return (len(quoted) >= _TELLING and is_gone(quoted)) or (_seen(name) in speakers and is_gone(said))
+        quote = _seen(quoted.rstrip(" .…") if quoted.endswith(("...", "…")) else quoted)
+        said = quote.partition(": ")[2]
+        return _begins_one(quote, texts, is_telling=len(quote) >= _TELLING) or (
+            bool(said) and _begins_one(quote, named, is_telling=len(said) >= _TELLING)
+        )
 
     return [unquoted(turn) if shows_gone(str(turn.attributes.get(QUOTED, ""))) else turn for turn in given]
+
+
+def _begins_one(quote: str, known: Sequence[str], *, is_telling: bool) -> bool:
+    """Say whether a quote is one of the sorted texts or, if it `is_telling`, begins one."""
+    found = known[at] if (at := bisect_left(known, quote)) < len(known) else None
+    return found is not None and (found == quote or (is_telling and found.startswith(quote)))
 
 
 def unquoted(turn: Turn) -> Turn:

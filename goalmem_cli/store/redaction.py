@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from base64 import urlsafe_b64decode
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
 from goalmem_cli.languages.patterns import late
-from goalmem_cli.records import QUOTES, Turn
+from goalmem_cli.records import FORWARDED_FROM, QUOTED, QUOTES, Turn
 
 _API, _DISCORD = "api key", "discord token"
 _PRIVATE = (
@@ -118,9 +119,14 @@ _IBAN_LENGTHS = {
 }  # fmt: skip
 _CARD_LENGTHS = range(14, 20)
 _CARD_KIND = "card number"
-_SAID_BESIDE = frozenset(("quoted", "forwarded_from"))
+_SAID_BESIDE = frozenset((QUOTED, FORWARDED_FROM))
 """Attributes of a turn that hold written text; others are ids and times."""
 _PLACEHOLDERS = frozenset("password pass passwd pwd secret token xxx *** ... <password> {password} $password".split())
+
+
+def kinds_in_words(found: Mapping[str, int]) -> str:
+    """Return the counts of secrets by kind as people read them: ``2 aws keys, 1 card number``."""
+    return ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in sorted(found.items()))
 
 
 def redacted(text: str) -> tuple[str, Counter[str]]:

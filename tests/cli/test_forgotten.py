@@ -139,6 +139,18 @@ def test_a_short_quote_goes_only_with_its_speaker(quoted: str, is_gone: bool) ->
     assert left.attributes == ({} if is_gone else {"quoted": quoted})
 
 
+@pytest.mark.parametrize(
+    ("quoted", "is_gone"),
+    [("Nora: ok", True), ("Ben: I sold the boat yesterday.", True), ("Ben: ok", False), ("Ben: I sold\nok", False)],
+)
+def test_a_quote_goes_with_its_own_speaker_s_text(quoted: str, is_gone: bool) -> None:
+    """Though turns of both are forgotten."""
+    gone = [Turn("talk", 0, 0, "Nora", "ok"), Turn("talk", 0, 1, "Ben", "I sold the boat yesterday.")]
+    reply = Turn("talk", 0, 2, "Ravi", "Thanks.", attributes={"quoted": quoted})
+    (left,) = without_quotes([reply], gone)
+    assert left.attributes == ({} if is_gone else {"quoted": quoted})
+
+
 def test_a_copy_may_lose_quotes_of_what_its_target_forgot(goalmem: Goalmem, tmp_path: Path, place: str) -> None:
     """That is no damage to the copy."""
     (tmp_path / "Ravi.md").write_text(SIGNAL, "utf-8")

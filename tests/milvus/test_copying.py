@@ -1,17 +1,21 @@
 """Copies of a memory that were interrupted."""
 
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from goalmem_cli.errors import StoreError
 from goalmem_cli.library.copying import copy
 from goalmem_cli.library.forgetting import forget
 from goalmem_cli.memory_ports import unreported
 from goalmem_cli.memory_records import Added, Ranking, Selection
-from goalmem_cli.records import Conversation, Query, Turn
+from goalmem_cli.records import QUOTED, Conversation, Query, Turn
 from goalmem_cli.store import Store
 from goalmem_cli.store.passages import split_at_blocks, split_into_passages
+from goalmem_cli.store.recognising import unquoted
 from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.testing import HashEmbedder
 from tests.milvus.conftest import Opens
@@ -72,6 +76,28 @@ def test_an_interrupted_copy_leaves_out_nothing_for_the_marks_that_it_brings(mem
     assert Tombstones.of_folder(folder).counts == (len(LATER), 0)
     done = copy(source, memory(), unreported)
     assert (done.new_turns, done.forgotten, done.compared) == (0, 0, len(LATER))
+
+
+class LosesQuotes(Store):
+    """A store that has lost what replies show."""
+
+    def turns(self, conversations: Sequence[str] | None = None) -> list[Turn]:
+        """Return the turns without it."""
+        return list(map(unquoted, super().turns(conversations)))
+
+
+def test_a_copy_without_a_quote_that_nobody_forgot_is_refused(tmp_path: Path) -> None:
+    """Only what the target forgot may be missing there."""
+    source = Store(tmp_path / "from", HashEmbedder(), announce=lambda _: None)
+    shown = {QUOTED: "Ben: The ladder stands in the shed."}
+    turns = [*named(LATER, "one"), Turn("one", 0, 99, "Ravi", "Thanks for telling me.", attributes=shown)]
+    source.add_turns(turns)
+    for kind, is_whole in ((Store, True), (LosesQuotes, False)):
+        target = kind(tmp_path / kind.__name__, HashEmbedder(), announce=lambda _: None)
+        target.add_turns(turns[:1])
+        forget(target, Selection(speakers=(turns[0].speaker,)))
+        with nullcontext() if is_whole else pytest.raises(StoreError, match="its turns are not what they are there"):
+            copy(source, target, unreported)
 
 
 def test_a_copy_that_is_killed_leaves_no_file(memory: Opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,12 +19,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from goalmem_cli.records import FORWARDED_FROM, OFFSET, QUOTES, SPEAKER_ID, SPEAKER_NUMBER
+from goalmem_cli.records import FORWARDED_FROM, OFFSET, QUOTED, QUOTES, SPEAKER_ID, SPEAKER_NUMBER
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import Stamp
 
-REPLY_TO, QUOTED, EDITED, REACTIONS = "reply_to", "quoted", "edited", "reactions"
+REPLY_TO, EDITED, REACTIONS = "reply_to", "edited", "reactions"
 
 
 @dataclass(frozen=True, slots=True)
