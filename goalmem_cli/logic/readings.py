@@ -147,8 +147,8 @@ def stepped(match: re.Match[str], scene: Scene) -> list[Period]:
     if "coming" in match["step"] and name == "weekend" and scene.day.weekday() < 5:
         step = 0
     is_yearly = name in SEASONS or name in MONTH or bool(yearly(name, scene.day.year))
-    tense = scene.yearly_tense(*match.span()) if is_yearly else scene.tense(*match.span())
-    return list(nearby(name, step, scene, tense))
+    tense_of = scene.yearly_tense if is_yearly else scene.day_tense if name in WEEKDAY else scene.tense
+    return list(nearby(name, step, scene, tense_of(*match.span())))
 
 
 def nearby(name: str, step: int, scene: Scene, tense: Tense = Tense.OPEN) -> Iterator[Period]:
@@ -243,7 +243,7 @@ def weekends_near(scene: Scene, weekends: list[Period], tense: Tense) -> list[Pe
 
 
 _NO_DATE_BEFORE = frozenset(
-    "the every each any most some following black good ash casual freaky a an no other many per of holy palm super "
+    "the every each any most some following that same black good ash casual freaky a an no other many per of holy palm super "
     "cyber shrove fat taco throwback".split()
 )
 
@@ -264,10 +264,11 @@ def weekday(match: re.Match[str], scene: Scene) -> list[Period]:
     is_named = scene.is_of_today or _IT_IS.search(scene.folded, max(0, match.start() - 24), match.start())
     if match["on"] is None and WEEKDAY[name] == scene.day.weekday() and is_named:
         return [single(scene.day)]
-    if tense is not Tense.PAST and (clock := _CLOCK.match(scene.folded, match.end())):
+    if scene.tense(*match.span()) is not Tense.PAST and (clock := _CLOCK.match(scene.folded, match.end())):
         first = scene.day + timedelta(days=int(_has_struck(clock, scene)))
         return [single(first + timedelta(days=(WEEKDAY[name] - first.weekday()) % 7))]
-    is_over = tense is Tense.FUTURE and scene.said.hour >= _EVENING and not _TONIGHT.match(scene.folded, match.end())
+    is_ahead = scene.tense(*match.span()) is Tense.FUTURE or scene.is_present(*match.span())
+    is_over = is_ahead and scene.said.hour >= _EVENING and not _TONIGHT.match(scene.folded, match.end())
     is_today_allowed = match["on"] is None and tense is not Tense.PAST and not is_over
     return _weekdays_near(name, scene, tense, is_today_allowed=is_today_allowed)
 
@@ -288,16 +289,22 @@ def _weekdays_near(name: str, scene: Scene, tense: Tense, *, is_today_allowed: b
     return scene.nearest([single(day) for day in days if day != scene.day or is_today_allowed], tense)
 
 
+_CLAUSE_START = late(r"(?:\A|[.,;:!?(=]|\b(?:so|now|say))\s*\Z")
+_RANKS = frozenset({"1st", "2nd", "3rd"})
 _DAY_LEADS = frozenset("since until till by from before after around for to through about".split()) | WEEKDAY.keys()
 
 
 def day_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "on the 14th", "Friday the 14th", "the 1st of the month"; not "on the second" or "the 5th" in a ranking."""
+    """Read "on the 14th", "Friday 14th", "the 1st of the month"; not "on the second" or "the 5th" in a ranking."""
     lead = scene.word_before(match.start())
-    has_lead = match["on"] or lead in _DAY_LEADS
-    if not match["of"] and (not has_lead or match["day"] in {"first", "second", "third"}):
+    weekday, is_rank = WEEKDAY.get(lead), match["day"] in _RANKS
+    is_number = match["day"][0].isdigit() and not is_rank
+    if match["the"]:
+        is_day = match["on"] or lead in _DAY_LEADS or is_number
+    else:
+        is_day = is_number and _CLAUSE_START.search(scene.folded, max(0, match.start() - 8), match.start())
+    if not match["of"] and (not (weekday is not None or is_day) or match["day"] in {"first", "second", "third"}):
         return []
-    weekday = WEEKDAY.get(lead)
     days = any_day_of_month(match, scene)
     return [day for day in days if weekday is None or day.first.weekday() == weekday]
 
@@ -305,9 +312,11 @@ def day_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
 def any_day_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
     """Return that day of the previous, this and the next month, best for the tense first."""
     number = count_of(match["day"])
-    months = (month_of(scene.day.year, scene.day.month + shift) for shift in (-1, 0, 1))
+    shifts = (0,) if match.groupdict().get("of") else (-1, 0, 1)
+    months = (month_of(scene.day.year, scene.day.month + shift) for shift in shifts)
     days = [single(month.first.replace(day=number)) for month in months if 1 <= number <= month.last.day]
-    return scene.nearest(days, scene.day_tense(*match.span()))
+    is_on = "on" in match.groupdict() and (match["on"] or scene.word_before(match.start()) in _DAY_LEADS)
+    return scene.nearest(days, scene.number_tense(*match.span(), is_on=bool(is_on)))
 
 
 _PARTS = frozenset({"early", "mid", "late"})

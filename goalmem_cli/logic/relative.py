@@ -89,6 +89,7 @@ _GOES_ON = (
     r"(?:i|we|you|he|she|they|it)(?:'\w+)?|my|our|his|her|their|the|is|are|was|were|will|has|have|had|can|must|should|would|this|that|just|through|from|by|then|"
     r"where|which|who|last|next)\b))"
 )
+_STAYS = r"(?=\s+(?:again|anyway|between|instead|latest|now|off|right|stays?|still|though|too|whatever|\d)\b)"
 _AGO = (
     rf"(?:{ABOUT} ){{0,3}}(?P<count>{COUNT}) (?P<unit>{UNIT}|{FULL_DAY}s?|{SEASON}s?)(?: or (?P<more>so|two))?"
     r"(?P<half> and a half)?"
@@ -98,8 +99,9 @@ _YEARLY = rf"(?P<name>{SEASON}|{MONTH_NAME}|{HOLIDAY})"
 
 
 _NO_NAME = (  # words that turn a weekday into a habit, another day's name or a title
-    r"(?! (?:morning|afternoon|evening|night)s\b|,? the [0-3]?\d(?:st|nd|rd|th)\b|"
-    r" night (?:live|football|fever|lights|raw)\b| (?:school|best|times)\b)"
+    r"(?! (?:morning|afternoon|evening|night)s\b|,?(?: the)? [0-3]?\d(?:st|nd|rd|th)\b|"
+    rf",? [0-3]?\d (?:of )?{MONTH_NAME}\b|"
+    r" night (?:live|football|fever|lights|raw)\b| (?:school|best|times|after|week)\b)"
 )
 
 _UNITS = "hour hr minute min day night weekend week wk fortnight month year yr decade".split()
@@ -246,7 +248,7 @@ _RULES = (
     _rule("DAYS", rf"(?P<on>on (?:the )?)?(?P<name>{DAY}){_NO_NAME}", read.weekday),
     _rule(
         "ORDINALS",
-        rf"(?P<on>on )?the (?P<day>{ORDINAL})(?:(?P<of> of (?:the|this) month)|{_GOES_ON})",
+        rf"(?P<on>on )?(?P<the>the )?(?P<day>{ORDINAL})(?:(?P<of> of (?:the|this) month)|{_GOES_ON}|{_STAYS})",
         read.day_of_month,
     ),
     _rule(

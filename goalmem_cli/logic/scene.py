@@ -35,6 +35,9 @@ _APART = 80  # characters: the extra distance of a word in another clause
 _AHEAD = frozenset("until till by than starting for is are".split())
 _WITHIN = frozenset("in during over throughout".split())
 _EITHER_WAY = frozenset("until till by from to than".split())
+_REACTION = late(r"\bsounds\b")
+_TARGETS = frozenset({"for", "to"})
+_BEING = frozenset({"was", "were"})
 _HABIT = late(
     r"\b(?:usually|always|often|every|each \w+|whenever|sometimes|generally|typically|normally|never|tend|loves?|"
     r"(?:i|we|they|you) like|likes|enjoys?|especially|favou?rite|weekly|these days|nowadays|from now on|"
@@ -116,15 +119,37 @@ class Scene:
         return self._cue(start, end)[0]
 
     def day_tense(self, start: int, end: int) -> Tense:
-        """Return the tense for a weekday: the present tense means the future.
+        """Return the tense for a weekday: what is not told as past is about the future.
 
         A sentence without a verb takes the tense of the text right before it; a question without one is about the
         future.
         """
         tense = self.tense(start, end)
-        if tense is not Tense.OPEN:
+        if tense is not Tense.OPEN or self.is_planned(start, end):
             return tense
-        return Tense.FUTURE if self.is_present(start, end) else self._tense_around(start, end)
+        left, right = self.sentence(start, end)
+        is_told = self.is_present(start, end) or has_verb(self.folded, left, right)
+        if is_told and _REACTION.search(self.folded, left, start):
+            return tense
+        return Tense.FUTURE if is_told else self._tense_around(start, end)
+
+    def number_tense(self, start: int, end: int, *, is_on: bool) -> Tense:
+        """Return the tense for a day of the month, which people seldom name for a past day without a verb.
+
+        A past decision for a day leaves it in the future: "rebooked for the 6th", "they offered the 4th". `is_on` says
+        whether "on" or a word like it stands before the day.
+        """
+        tense, cue = self._cue(start, end)
+        if tense is Tense.PAST and cue is not None and cue.start < start:
+            is_object = not is_on and cue.word not in _BEING
+            return Tense.FUTURE if is_object or self.lead(start) in _TARGETS else tense
+        return Tense.PAST if Tense.PAST in (tense, self.day_tense(start, end)) else Tense.FUTURE
+
+    def is_after_past(self, start: int, end: int) -> bool:
+        """Say whether the sentence has no verb and no question before it, and stands beside one in the past tense."""
+        is_answer = self.before is not None and self.before.folded.rstrip().endswith("?")
+        is_told = self._cue(start, end)[0] is not Tense.OPEN
+        return not is_told and not is_answer and self._tense_around(start, end) is Tense.PAST
 
     def is_undecided(self, start: int, end: int) -> bool:
         """Say whether a weekday may be past or future: it was planned in the past, or no verb is near."""

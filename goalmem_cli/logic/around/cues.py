@@ -66,7 +66,7 @@ DECIDED = (
     r"postponed|promised|reminded|rented|reserved|said|scheduled|signed|told"
 )
 _NOT_BEING = "".join(
-    rf"(?<!\b{word} )" for word in ("is", "are", "am", "be", "i'm", "we're", "'s", "'re", "get", "gets", "to")
+    rf"(?<!\b{word} )" for word in ("is", "are", "am", "be", "being", "i'm", "we're", "'s", "'re", "get", "gets", "to")
 )
 _NO_DEED = (
     r"(?!excited|interested|tired|married|scheduled|planned|supposed|stoked|indeed|speed|feed|need|exceed|proceed|"
@@ -81,6 +81,7 @@ _PAST = late(
     r"(?<!'ve )(?<!'s )(?<!have )(?<!has )got|took (?:\w+ )?off|took|said|gave|felt|"
     r"began|ran|thought|knew|ate|drove|flew|wrote|spoke|broke|fell|slept|woke|wore|became|grew|drew|rode|sang|swam|"
     r"threw|been(?! \w+ed\b)|haven't|hasn't|ago|"
+    r"(?<!\ba )(?<!\blittle )bit|lit|(?:he|she) (?:beat|cut|hit|hurt|let|put|quit|set|shut)|"
     r"blew|chose|clung|crept|dealt|drank|dug|fled|forgot|forgave|froze|hid|sank|shone|shook|slid|stood|"
     r"arose|awoke|outran|knelt|leapt|overcame|rang|rose|shrank|sprang|stole|struck|stung|swore|swung|tore|wept|withdrew|wove|"
     r"(?<!\ba )(?<!\bthe )shot|(?<!\bbe )(?<!\bnot )(?<!\bis )(?<!\bare )(?<!'s )(?:born|gone)|"

@@ -47,7 +47,7 @@ def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
     """Yield the questions of the file's samples and count repairs; a sample may have none.
 
     A sample names its domain. Else one with gold plans belongs to the domain with which its id begins: ``friends`` for
-    ``friends-07``. The plans tell who asks questions in the first person.
+    ``friends-07``. A question in the first person names its `asker`, or its plan tells who asks.
 
     Raises:
         InputError: the file cannot be read or is not in LoCoMo's layout; the place is the path to the value.
@@ -68,7 +68,9 @@ def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
             case = case_from_question(
                 question, f"{name}:{number}", name, draft.message_ids, CATEGORIES, repairs, domain
             )
-            asker = None if case.plan is None else asker_of(case.question, case.plan, speakers)
+            asker = _word(question.child("asker")) or None
+            if case.plan is not None:
+                asker = asker or asker_of(case.question, case.plan, speakers)
             yield replace(case, asker=asker, language=_word(sample.child("language")))
 
 
