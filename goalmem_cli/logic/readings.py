@@ -147,8 +147,10 @@ def stepped(match: re.Match[str], scene: Scene) -> list[Period]:
     if "coming" in match["step"] and name == "weekend" and scene.day.weekday() < 5:
         step = 0
     is_yearly = name in SEASONS or name in MONTH or bool(yearly(name, scene.day.year))
-    tense_of = scene.yearly_tense if is_yearly else scene.day_tense if name in WEEKDAY else scene.tense
-    return list(nearby(name, step, scene, tense_of(*match.span())))
+    tense = scene.yearly_tense(*match.span()) if is_yearly else scene.tense(*match.span())
+    if name in WEEKDAY and tense is Tense.OPEN:
+        tense = Tense.FUTURE  # "Someone cancelled. This Friday!"
+    return list(nearby(name, step, scene, tense))
 
 
 def nearby(name: str, step: int, scene: Scene, tense: Tense = Tense.OPEN) -> Iterator[Period]:

@@ -32,6 +32,7 @@ WEEKDAYS = "mon tue wed thu fri sat sun".split()
         ("not tomorrow, he does it on friday instead", ["tomorrow = 25 May 2023", "on friday = 26 May 2023"]),
         ("can't do saturday, it's my nan's 80th", ["saturday = 27 May 2023"]),
         ("viewing this sunday maybe?", ["this sunday = 28 May 2023"]),
+        ("someone cancelled. this monday 13:30", ["this monday = 29 May 2023"]),
         # told as past
         ("We went there on the 4th", ["on the 4th = 4 May 2023"]),
         ("I've worked there since the 15th", ["since the 15th = since 15 May 2023"]),

@@ -191,6 +191,15 @@ def test_who_asks_about_themselves_is_told_by_the_plan(tmp_path: Path, text: str
     assert case.asker == asker
 
 
+def test_a_question_may_name_its_asker(tmp_path: Path) -> None:
+    """goalmem's own files name who asks, with a plan or without."""
+    (case,), _ = read(written(tmp_path, {**question(), "asker": "B"}))
+    assert case.asker == "B"
+    talk = {"speaker_a": "A", "speaker_b": "B"}
+    (case,), _ = read(written(tmp_path, {**PLANNED, "question": "Whom did I meet?", "asker": "B"}, **talk))
+    assert case.asker == "B"
+
+
 @pytest.mark.parametrize(
     ("spoil", "place"),
     [

@@ -52,6 +52,22 @@ def test_answers_of_the_conversations_to_read_from_follow_from_their_evidence() 
     assert len({talk.domain for talk in talks}) == 8
 
 
+def test_the_chats_in_which_plans_change_are_whole() -> None:
+    """Each chat has its own memory, and each question in the first person its asker; evidence names turns."""
+    path = CHECKOUT / "goalmem_cli" / "lab" / "tuning" / "changes.json"
+    talks = read_corpus(path)
+    cases = [case for talk in talks for case in talk.cases]
+    assert (len(talks), len(cases)) == (210, 2186)
+    assert all(talk.domain == talk.name for talk in talks)
+    for talk in talks:
+        assert all(case.asker is None or case.asker in talk.speakers for case in talk.cases), talk.name
+    for case in cases:
+        assert case.asker or not re.search(r"\b(?:I|my|me)\b", case.question), case.id
+        assert (case.answer is None) == case.is_unanswerable, case.id
+    raw = [question for talk in json.loads(path.read_text("utf-8")) for question in talk["qa"]]
+    assert sum(len(question["evidence"]) for question in raw) == sum(len(case.evidence) for case in cases)
+
+
 def test_the_talks_with_an_assistant_are_whole() -> None:
     """Of fifteen people: the evidence is there and on the right side, answers are long, all kinds are asked for."""
     talks = read_corpus(ASSISTANTS)
