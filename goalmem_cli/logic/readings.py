@@ -293,6 +293,7 @@ def _weekdays_near(name: str, scene: Scene, tense: Tense, *, is_today_allowed: b
 
 _CLAUSE_START = late(r"(?:\A|[.,;:!?(=]|\b(?:so|now|say))\s*\Z")
 _RANKS = frozenset({"1st", "2nd", "3rd"})
+_RANK_LEADS = frozenset("in into of during through over my your his her our their".split())
 _DAY_LEADS = frozenset("since until till by from before after around for to through about".split()) | WEEKDAY.keys()
 
 
@@ -302,7 +303,7 @@ def day_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
     weekday, is_rank = WEEKDAY.get(lead), match["day"] in _RANKS
     is_number = match["day"][0].isdigit() and not is_rank
     if match["the"]:
-        is_day = match["on"] or lead in _DAY_LEADS or is_number
+        is_day = match["on"] or lead in _DAY_LEADS or (is_number and lead not in _RANK_LEADS)
     else:
         is_day = is_number and _CLAUSE_START.search(scene.folded, max(0, match.start() - 8), match.start())
     if not match["of"] and (not (weekday is not None or is_day) or match["day"] in {"first", "second", "third"}):

@@ -43,6 +43,7 @@ WEEKDAYS = "mon tue wed thu fri sat sun".split()
         ("We opened! A week late, on the 13th, because of the mirrors.", []),
         ("my team came 5th", []),
         ("he was the 3rd", []),
+        ("we were down 10 in the 4th and won", []),
         ("it is on 27 may, 2 to 5", []),
     ],
 )
