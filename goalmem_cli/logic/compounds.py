@@ -78,7 +78,7 @@ _OF_YEAR = r"(?: (?P<year>(?:1[89]|20|21)\d\d))?\b"
 _DAYS_OF_MONTH = tuple(
     late(form.replace(" ", r"[\s,.-]+"))
     for form in (
-        rf"\b(?<!\d\s)(?<!(?:st|nd|rd|th)\s)(?P<month>{MONTH_NAME}) (?P<day>{ORDINAL}|[0-3]?\d){_TO_DAY}{_OF_YEAR}",
+        rf"\b(?<!\d\s)(?<!\d(?:st|nd|rd|th)\s)(?P<month>{MONTH_NAME}) (?P<day>{ORDINAL}|[0-3]?\d){_TO_DAY}{_OF_YEAR}",
         rf"\b(?:the )?(?P<day>{ORDINAL}|[0-3]?\d){_TO_DAY} (?:of )?(?P<month>{MONTH_NAME}){_OF_YEAR}",
     )
 )

@@ -245,8 +245,8 @@ def weekends_near(scene: Scene, weekends: list[Period], tense: Tense) -> list[Pe
 
 
 _NO_DATE_BEFORE = frozenset(
-    "the every each any most some following that same black good ash casual freaky a an no other many per of holy palm super "
-    "cyber shrove fat taco throwback".split()
+    "the every each any most some following that same black good ash casual freaky a an no other many per of holy palm "
+    "super cyber shrove fat taco throwback".split()
 )
 
 
@@ -266,7 +266,8 @@ def weekday(match: re.Match[str], scene: Scene) -> list[Period]:
     is_named = scene.is_of_today or _IT_IS.search(scene.folded, max(0, match.start() - 24), match.start())
     if match["on"] is None and WEEKDAY[name] == scene.day.weekday() and is_named:
         return [single(scene.day)]
-    if scene.tense(*match.span()) is not Tense.PAST and (clock := _CLOCK.match(scene.folded, match.end())):
+    own = tense if scene.is_answer else scene.tense(*match.span())
+    if own is not Tense.PAST and (clock := _CLOCK.match(scene.folded, match.end())):
         first = scene.day + timedelta(days=int(_has_struck(clock, scene)))
         return [single(first + timedelta(days=(WEEKDAY[name] - first.weekday()) % 7))]
     is_ahead = scene.tense(*match.span()) is Tense.FUTURE or scene.is_present(*match.span())
@@ -291,31 +292,48 @@ def _weekdays_near(name: str, scene: Scene, tense: Tense, *, is_today_allowed: b
     return scene.nearest([single(day) for day in days if day != scene.day or is_today_allowed], tense)
 
 
-_CLAUSE_START = late(r"(?:\A|[.,;:!?(=]|\b(?:so|now|say))\s*\Z")
-_RANKS = frozenset({"1st", "2nd", "3rd"})
-_RANK_LEADS = frozenset("in into of during through over my your his her our their".split())
 _DAY_LEADS = frozenset("since until till by from before after around for to through about".split()) | WEEKDAY.keys()
+_RANK_LEADS = frozenset("in into of during through over my your his her our their".split())
+_RANKS = frozenset({"1st", "2nd", "3rd"})
+_RANKED = late(
+    r"\b(?:floors?|lifts?|elevators?|levels?|stor(?:e?ys?|ies)|holes?|laps?|quarters?|innings?|chapters?|verses?|"
+    r"volumes?|editions?|versions?|symphon(?:y|ies)|centur(?:y|ies)|grades?|avenues?|league|king|queen|pope|birdied|"
+    r"bogeyed)\b"
+)
+_CLAUSE_START = late(r"(?:\A|[.,;:!?(=]|\b(?:so|now|say))\s*\Z")
+_IN_A_ROW = late(r"\s*(?:from|in|behind|by|to|with)\b")
 
 
 def day_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "on the 14th", "Friday 14th", "the 1st of the month"; not "on the second" or "the 5th" in a ranking."""
+    """Read "on the 14th", "Friday 14th", "the 1st of the month", "21st, at yours"; skip ranks ("the 5th floor")."""
+    if not match["of"] and match["day"] in {"first", "second", "third"}:
+        return []
     lead = scene.word_before(match.start())
-    weekday, is_rank = WEEKDAY.get(lead), match["day"] in _RANKS
-    is_number = match["day"][0].isdigit() and not is_rank
-    if match["the"]:
-        is_day = match["on"] or lead in _DAY_LEADS or (is_number and lead not in _RANK_LEADS)
-    else:
-        is_day = is_number and _CLAUSE_START.search(scene.folded, max(0, match.start() - 8), match.start())
-    if not match["of"] and (not (weekday is not None or is_day) or match["day"] in {"first", "second", "third"}):
+    weekday = WEEKDAY.get(lead)
+    is_led = match["the"] and (match["on"] or lead in _DAY_LEADS)
+    if not (match["of"] or weekday is not None or is_led or _may_be_day(match, scene)):
         return []
     days = any_day_of_month(match, scene)
     return [day for day in days if weekday is None or day.first.weekday() == weekday]
 
 
+def _may_be_day(match: re.Match[str], scene: Scene) -> bool:
+    """Say whether a number without "on" may be a day: it follows no name, and nothing that has ranks is named."""
+    if match["day"] in _RANKS or not match["day"][0].isdigit():
+        return False
+    lead, before = scene.word_before(match.start()), scene.text[: match.start()].rstrip()
+    if not match["the"]:
+        is_placed = _CLAUSE_START.search(before) and not _IN_A_ROW.match(scene.folded, match.end())
+    else:
+        is_name = len(lead) > 1 and len(before) > len(lead) and before[-len(lead)].isupper()
+        is_placed = lead not in _RANK_LEADS and not is_name
+    return bool(is_placed) and not any(each and _RANKED.search(each.folded) for each in (scene, scene.before))
+
+
 def any_day_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
     """Return that day of the previous, this and the next month, best for the tense first."""
     number = count_of(match["day"])
-    shifts = (0,) if match.groupdict().get("of") else (-1, 0, 1)
+    shifts = (0,) if (match.groupdict().get("of") or "").startswith(" of this") else (-1, 0, 1)
     months = (month_of(scene.day.year, scene.day.month + shift) for shift in shifts)
     days = [single(month.first.replace(day=number)) for month in months if 1 <= number <= month.last.day]
     is_on = "on" in match.groupdict() and (match["on"] or scene.word_before(match.start()) in _DAY_LEADS)

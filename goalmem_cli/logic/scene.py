@@ -37,7 +37,7 @@ _WITHIN = frozenset("in during over throughout".split())
 _EITHER_WAY = frozenset("until till by from to than".split())
 _REACTION = late(r"\bsounds\b")
 _TARGETS = frozenset({"for", "to"})
-_BEING = frozenset({"was", "were"})
+_SETTLED = late(rf"(?:(?:has|have|had|been|was|were) )?(?:{DECIDED}|gave|got|picked|put|rebooked|went|brought)")
 _HABIT = late(
     r"\b(?:usually|always|often|every|each \w+|whenever|sometimes|generally|typically|normally|never|tend|loves?|"
     r"(?:i|we|they|you) like|likes|enjoys?|especially|favou?rite|weekly|these days|nowadays|from now on|"
@@ -104,6 +104,11 @@ class Scene:
         """Whether the text, or the one right before it, is about the day of speaking."""
         return any(scene is not None and _OF_TODAY.search(scene.folded) for scene in (self, self.before))
 
+    @property
+    def is_answer(self) -> bool:
+        """Whether the text right before it ends with a question."""
+        return self.before is not None and self.before.folded.rstrip().endswith("?")
+
     def word_before(self, start: int) -> str:
         """Return the word that ends right before the position, or ""."""
         match = re.search(r"([\w']+)[\s-]*\Z", self.folded[max(0, start - 24) : start])
@@ -140,16 +145,14 @@ class Scene:
         whether "on" or a word like it stands before the day.
         """
         tense, cue = self._cue(start, end)
-        if tense is Tense.PAST and cue is not None and cue.start < start:
-            is_object = not is_on and cue.word not in _BEING
-            return Tense.FUTURE if is_object or self.lead(start) in _TARGETS else tense
-        return Tense.PAST if Tense.PAST in (tense, self.day_tense(start, end)) else Tense.FUTURE
+        if tense is Tense.PAST and cue is not None and cue.start < start and _SETTLED.fullmatch(cue.word):
+            return tense if is_on and self.lead(start) not in _TARGETS else Tense.FUTURE
+        return Tense.PAST if self.day_tense(start, end) is Tense.PAST else Tense.FUTURE
 
     def is_after_past(self, start: int, end: int) -> bool:
         """Say whether the sentence has no verb and no question before it, and stands beside one in the past tense."""
-        is_answer = self.before is not None and self.before.folded.rstrip().endswith("?")
         is_told = self._cue(start, end)[0] is not Tense.OPEN
-        return not is_told and not is_answer and self._tense_around(start, end) is Tense.PAST
+        return not is_told and not self.is_answer and self._tense_around(start, end) is Tense.PAST
 
     def is_undecided(self, start: int, end: int) -> bool:
         """Say whether a weekday may be past or future: it was planned in the past, or no verb is near."""

@@ -39,7 +39,12 @@ WEEKDAYS = "mon tue wed thu fri sat sun".split()
         ("I've seen it on the 30th of this month!", ["on the 30th of this month = 30 May 2023"]),
         ("She bit the antenna off on Sunday.", ["on Sunday = 21 May 2023"]),
         ("He beat me on Sunday.", ["on Sunday = 21 May 2023"]),
+        ("He died the 4th", ["the 4th = 4 May 2023"]),
         # unclear, or no day
+        ("Great evening on the 15th!", []),
+        ("Louis the 16th liked locks", []),
+        ("Start with verse 3, the 16th is the one everyone quotes", []),
+        ("4th from the left", []),
         ("We opened! A week late, on the 13th, because of the mirrors.", []),
         ("my team came 5th", []),
         ("he was the 3rd", []),
@@ -56,6 +61,12 @@ def test_a_time_of_day_makes_a_weekday_the_next_one() -> None:
     """ "OK so thursday at 2" is an appointment, whatever was said before."""
     (found,) = annotate("OK so thursday at 2", SAID, "The car broke down and we walked.")
     assert found.first == date(2023, 5, 25)
+
+
+def test_an_answer_to_a_question_about_the_past_is_past() -> None:
+    """Neither "I think" nor a time of day makes it a plan."""
+    for text, before in (("Monday, I think.", "When did they leave?"), ("Monday at 2.", "When did it happen?")):
+        assert all(found.first == date(2023, 5, 22) for found in annotate(text, SAID, before)), text
 
 
 def _days_told(chat: dict[str, Any]) -> Iterator[tuple[str, str, list[date]]]:
@@ -92,14 +103,14 @@ def _is_day(kind: str, found: re.Match[str], day: date) -> bool:
 
 
 def test_days_of_plans_in_chats_by_authors_who_did_not_know_the_rules() -> None:
-    """At most one note in ten is wrong for a day of the month, and one in six for a weekday.
+    """At most 8% of the notes of days of the month are wrong, and 17% of those of weekdays.
 
-    Before, 11% and 28% were wrong, and 43% and 15% had none. Two of three authors' chats were looked at meanwhile.
+    Before, 10% and 28% were wrong, and 42% and 14% of the days had none. The chats were looked at meanwhile.
     """
     counts = Counter(
         (kind, result) for chat in json.loads(CHATS.read_text("utf-8")) for kind, result, _ in _days_told(chat)
     )
-    for kind, least, most in (("number", 0.8, 0.08), ("weekday", 0.65, 0.18)):
+    for kind, least, most in (("number", 0.82, 0.08), ("weekday", 0.68, 0.17)):
         right, wrong, none = (counts[kind, result] for result in ("right", "wrong", "none"))
         assert right / (right + wrong + none) >= least, counts
         assert wrong / (right + wrong) <= most, counts

@@ -68,6 +68,9 @@ DECIDED = (
 _NOT_BEING = "".join(
     rf"(?<!\b{word} )" for word in ("is", "are", "am", "be", "being", "i'm", "we're", "'s", "'re", "get", "gets", "to")
 )
+_NOT_ASKED = "".join(
+    rf"(?<!\b{word} )" for word in ("can", "could", "will", "would", "should", "does", "may", "must", "shall")
+)
 _NO_DEED = (
     r"(?!excited|interested|tired|married|scheduled|planned|supposed|stoked|indeed|speed|feed|need|exceed|proceed|"
     r"succeed|hundred|sacred|booked|invited|worried)"
@@ -81,7 +84,8 @@ _PAST = late(
     r"(?<!'ve )(?<!'s )(?<!have )(?<!has )got|took (?:\w+ )?off|took|said|gave|felt|"
     r"began|ran|thought|knew|ate|drove|flew|wrote|spoke|broke|fell|slept|woke|wore|became|grew|drew|rode|sang|swam|"
     r"threw|been(?! \w+ed\b)|haven't|hasn't|ago|"
-    r"(?<!\ba )(?<!\blittle )bit|lit|(?:he|she) (?:beat|cut|hit|hurt|let|put|quit|set|shut)|"
+    r"bit(?= (?:me|him|her|it|us|them|the|my|his|off|into|through)\b)|lit|"
+    rf"{_NOT_ASKED}(?:he|she) (?:beat|cut|hit|hurt|let|put|quit|set|shut)|"
     r"blew|chose|clung|crept|dealt|drank|dug|fled|forgot|forgave|froze|hid|sank|shone|shook|slid|stood|"
     r"arose|awoke|outran|knelt|leapt|overcame|rang|rose|shrank|sprang|stole|struck|stung|swore|swung|tore|wept|withdrew|wove|"
     r"(?<!\ba )(?<!\bthe )shot|(?<!\bbe )(?<!\bnot )(?<!\bis )(?<!\bare )(?<!'s )(?:born|gone)|"
@@ -140,7 +144,7 @@ _PATTERNS = (
 _VERB = late(
     r"\b(?:i|we|you|he|she|they|it|there|am|are|is|be|has|have|do|does|don't|can|can't|could|may|would|let|"
     r"(?:i|we|you|he|she|they|it|that|there|who|what|here)'(?:s|re|ve|d|m)|sounds|looks|seems|means|feels|hope|love|"
-    r"thinking|wondering|sorry|thanks|thank)\b"
+    r"comes|coming|thinking|wondering|sorry|thanks|thank)\b"
 )
 _ASKING = late(
     r"[\s\"'“‘(-]*(?:(?:please|then|and|so|just|but|or|do|ok|okay|yes|well|also|sure|great)[,!]?\s+)*"
@@ -168,6 +172,9 @@ def is_request(folded: str, start: int, end: int) -> bool:
     return _ASKING.match(folded, start, end) is not None
 
 
+_HEDGE = late(r"\b(?:if )?(?:i (?:think|believe|guess|suppose|reckon|remember|recall)|i'm (?:not )?(?:sure|wrong))\b")
+
+
 def has_verb(folded: str, start: int, end: int) -> bool:
     """Say whether the sentence between two positions has a verb, judged by common words only."""
-    return _VERB.search(folded, start, end) is not None or bool(cues_in(folded, start, end))
+    return _VERB.search(_HEDGE.sub("", folded[start:end])) is not None or bool(cues_in(folded, start, end))

@@ -66,6 +66,8 @@ def _is_doubtful(each: Expression, scene: Scene, decided: Collection[int], stran
     if is_weekday_alone(each, scene):
         return _is_day_in_doubt(each, scene)
     if is_number_alone(each, scene):
+        if scene.is_undecided(each.start, each.end) and (each.readings[0].first - scene.day).days > 20:
+            return True
         return scene.is_planned(each.start, each.end) or scene.is_after_past(each.start, each.end)
     if _THE_WEEKEND.fullmatch(scene.folded, each.start, each.end):
         return scene.is_planned(each.start, each.end)
