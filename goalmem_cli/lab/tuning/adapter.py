@@ -204,7 +204,8 @@ def _logits(model: Any, prompts: Sequence[Sequence[int]]) -> NDArray[np.float32]
     """Return the (prompts, vocabulary) logits of the token after each prompt."""
     model.eval()
     place = next(model.parameters()).device
-    with torch.no_grad():
+    is_half = any(weight.dtype == torch.bfloat16 for weight in model.parameters())
+    with torch.no_grad(), torch.autocast(place.type, dtype=torch.bfloat16, enabled=is_half):
         found = [model(input_ids=torch.tensor([list(prompt)], device=place)).logits[0, -1] for prompt in prompts]
     values: NDArray[np.float32] = torch.stack(found).float().cpu().numpy()
     return values
