@@ -122,7 +122,7 @@ def show(
 
     Each change has its reason, and the ids of its traces; `goalmem trace show ID` draws one.
     """
-    from goalmem_cli.render.goals import lines_of_history
+    from goalmem_cli.render.goals import document_of, lines_of_history
     from goalmem_cli.wiring import open_traces
 
     run = begin(context, quiet=quiet, verbose=verbose, store=store)
@@ -131,7 +131,7 @@ def show(
     if trace and goal.state.trace is not None:
         draw_proof(run, goal.state.trace)
     if json:
-        run.screen.document(goal.document())
+        run.screen.document(document_of(goal))
     else:
         run.screen.text("\n".join(lines_of_history(goal, open_traces(run.settings).ids())))
     return 0

@@ -304,6 +304,13 @@ def test_two_turns_are_in_conflict_until_a_later_one_settles_it(
         "what would settle it: Where does Ana live? Leeds, or York?\n"
     )
     assert "-> in conflict: Leeds, or York" in either("goals").out
+    assert either("goals", "report", "--out", "page.html").code == 0
+    for shown in (either("goals", "show", "home").out, Path("page.html").read_text("utf-8")):
+        assert all(told in shown for told in ("Ana: “We live in Leeds.”", "Cleo: “Ana lives in York.”", "settle it: "))
+    document = json.loads(either("goals", "show", "home", "--json").out)
+    assert "Where does Ana live? Leeds, or York?" in document["settling"]
+    (ana,), (cleo,) = document["states"][-1]["against"], document["states"][-1]["because"]
+    assert (ana["speaker"], ana["text"], cleo["speaker"]) == ("Ana", "We live in Leeds.", "Cleo")
     assert either("goals", "check", factories=scripted()).code == 0
     assert either("goals", "check", "--all", factories=york).code == 0
     if is_typed:
