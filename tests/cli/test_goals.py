@@ -167,6 +167,49 @@ def test_forgetting_takes_the_answer_out_of_a_goal(home: Goalmem, tmp_path: Path
     assert home("goals", "check", factories=scripted()).code == 0
 
 
+def test_what_a_check_called_undermined_is_not_reported_again(home: Goalmem) -> None:
+    """It had no answer any more, whatever else is forgotten; nor is a goal undermined that never had an answer."""
+    nothing = model(proved(plan=plan(HOME, HOME), status="stop"))
+    read(home, "more.json", ("Cleo", "2024-03-03T10:00", "Where we live now there are swans."), MATCH)
+    home("goals", "add", "Where does Cleo live now?", "--name", "cleo", factories=nothing)
+    home("forget", "--speaker", "Ana", "--yes")
+    outcome = home("goals", "check", "home", factories=nothing)
+    assert (outcome.code, outcome.out) == (1, "home: undermined: what it rested on was forgotten\n")
+    home("forget", "--speaker", "Cleo", "--yes")
+    assert home("goals").out.count("-> undermined") == 2
+    outcome = home("goals", "check", factories=nothing)
+    assert outcome.code == 0, outcome.out
+    assert re.findall(r"(\w+): still so, since [^:]*: unknown", outcome.out) == ["home", "cleo"]
+
+
+@pytest.mark.parametrize(
+    ("text", "city", "code", "line"),
+    [
+        ("We moved to Hull last week, into the flat on Park Row.", "Hull", 1, "home: changed: Hull ("),
+        ("We moved to Leeds, into the flat on Park Row.", "Leeds", 0, "home: still so, since 3 Feb 2024: Leeds"),
+        ("We moved last week.", "", 1, "home: no longer answered: a cited turn is gone or changed"),
+    ],
+)
+def test_an_edited_turn_is_replaced_and_not_forgotten(
+    either: Goalmem, text: str, city: str, code: int, line: str
+) -> None:
+    """The goal is as its new proof says."""
+    written = [json.loads(chat((*LEEDS[:2], each), BEN, RENT)) for each in (LEEDS[2], text)]
+    numbered = [[message | {"id": f"m{place}"} for place, message in enumerate(each)] for each in written]
+    before, after = (json.dumps({"id": "c", "messages": each}) for each in numbered)
+    Path("talk.json").write_text(before, "utf-8")
+    either("ingest", "talk.json")
+    either("goals", "add", WHERE, "--name", "home", factories=lives("moved to Leeds", "Leeds"))
+    Path("talk.json").write_text(after, "utf-8")
+    read_again = either("ingest", "talk.json")
+    assert ("1 replaced" in read_again.out, "1 goal may have changed" in read_again.err) == (True, True)
+    nothing = model(proved(plan=plan(HOME, HOME), status="stop"))
+    outcome = either("goals", "check", factories=lives(text[:20], city) if city else nothing)
+    assert (outcome.code, outcome.out[: len(line)]) == (code, line)
+    outcome = either("goals", "check", factories=scripted())
+    assert (outcome.code, "still so" in outcome.out) == (0, True)
+
+
 def test_forgetting_a_later_turn_touches_what_rests_on_what_it_changed(either: Goalmem, tmp_path: Path) -> None:
     """The answer on the time before stays, and is proved again; the one on today is undermined, and found anew."""
     read(either, "talk.json", LEEDS, BEN, RENT, YORK)
