@@ -50,15 +50,14 @@ def list_(
     from goalmem_cli.render.goals import line_of_goal, row_of_goal
 
     run = begin(context, quiet=quiet, store=store)
+    unread: list[StoreError] = []
     with open_for(run) as memory:
-        goals = memory.goals.folder.all()
+        goals = memory.goals.folder.all(unread)
     if json:
         run.screen.document({"schema_version": SCHEMA_VERSION, "goals": [row_of_goal(goal) for goal in goals]})
     for goal in () if json else goals:
         run.screen.text(line_of_goal(goal))
-    if not goals:
-        run.screen.note(_none_yet(run))
-    return 0 if goals else NOTHING_FOUND
+    return warn_of(run, unread) or _none_but(run, goals)
 
 
 @group.command("add", epilog=examples('goalmem goals add "What do we pay for the flat?" --name rent', guide="goals"))
@@ -160,24 +159,27 @@ def check(
     New, replaced and forgotten turns may change a goal. Prints for each goal whether its answer is still so, or what
     changed and which turn changed it. The other goals are not proved again, and need no model.
 
-    Exits with 0 if nothing changed, with 1 if something did, with 4 if the model could not check a goal.
+    Exits with 0 if nothing changed, with 1 if something did, with 4 if the model could not check a goal. If nothing
+    changed, but a goal cannot be read, exits with 3.
     """
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
         backbone=backbone, reasoner=reasoner, planning=planning, certainty=certainty,
     )  # fmt: skip
     checked: list[CheckedGoal] = []
+    unread: list[StoreError] = []
     with open_for(run) as memory:
         goals = memory.goals
-        found = goals.touched(names)
+        found = goals.touched(names, unread)
+        failed = warn_of(run, unread)
         try:
             check_all(run, goals, found, checked, is_forced=every, is_traced=trace, is_shown=not json)
         finally:  # what an interrupted check changed is reported by no later one
             if json:
                 run.screen.document({"schema_version": SCHEMA_VERSION} | rows_of(checked))
-    if not found:
+    if not (found or unread):
         run.screen.note(_none_yet(run))
-    return code_of(checked)
+    return code_of(checked) or failed
 
 
 @group.command("remove", epilog=examples("goalmem goals remove rent", guide="goals"))
@@ -221,15 +223,30 @@ def report(
     from goalmem_cli.store.files import replace_file
 
     run = begin(context, quiet=quiet, store=store)
+    unread: list[StoreError] = []
     with open_for(run) as memory:
-        goals = memory.goals.folder.all()
+        goals = memory.goals.folder.all(unread)
+    failed = warn_of(run, unread)
     if not goals:
-        run.screen.note(_none_yet(run))
-        return NOTHING_FOUND
+        return failed or _none_but(run, goals)
     hint = "check permissions and space, or name another file with --out"
     replace_file(out, goals_page(goals, datetime.now(UTC)).encode(), hint=hint)
     run.screen.note(f"{out} holds the goals")
-    return 0
+    return failed
+
+
+def warn_of(run: Invocation, unread: Sequence[StoreError]) -> int:
+    """Warn of each goal that cannot be read, and return the exit code: 0 if there is none."""
+    for error in unread:
+        run.screen.warn(f"{error.message}; {error.hint}")
+    return StoreError.exit_code if unread else 0
+
+
+def _none_but(run: Invocation, goals: Sequence[Goal]) -> int:
+    """Say so if there is no goal, and return the exit code."""
+    if not goals:
+        run.screen.note(_none_yet(run))
+    return 0 if goals else NOTHING_FOUND
 
 
 def _none_yet(run: Invocation) -> str:
@@ -245,7 +262,7 @@ def may_have_changed(run: Invocation, memory: KeptMemory) -> None:
         return
     try:
         with open_for(run) as opened:
-            found = _touched(opened)
+            found = _touched(run, opened)
     except StoreError as error:
         run.screen.warn(error.message)
         return
@@ -263,7 +280,7 @@ def check_changed(
         may_have_changed(run, memory)
     elif _has_goals(memory):
         with open_for(run) as opened:
-            check_all(run, opened.goals, _touched(opened), done, is_shown=is_shown)
+            check_all(run, opened.goals, _touched(run, opened), done, is_shown=is_shown)
 
 
 def rows_of(checked: Sequence[CheckedGoal]) -> dict[str, object]:
@@ -277,8 +294,12 @@ def _has_goals(memory: KeptMemory) -> bool:
     return memory.exists and not GoalFolder(memory.path / GOALS).is_empty
 
 
-def _touched(memory: Memory) -> list[tuple[Goal, Touch | None]]:
-    return [(goal, touch) for goal, touch in memory.goals.touched() if touch is not None]
+def _touched(run: Invocation, memory: Memory) -> list[tuple[Goal, Touch | None]]:
+    """Return the goals that may have changed; warn of those that cannot be read."""
+    unread: list[StoreError] = []
+    found = memory.goals.touched(unread=unread)
+    warn_of(run, unread)
+    return [(goal, touch) for goal, touch in found if touch is not None]
 
 
 def check_all(

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goalmem_cli.cli import options
-from goalmem_cli.cli.goals import may_have_changed
+from goalmem_cli.cli.goals import may_have_changed, warn_of
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.invocation import Invocation, begin, confirm
 from goalmem_cli.config import Settings, stores_folder
 from goalmem_cli.errors import StoreDamaged, StoreError, UsageError
 from goalmem_cli.library.ingesting import few
+from goalmem_cli.store.goals import GoalFolder
+from goalmem_cli.store.privacy import GOALS
 
 if TYPE_CHECKING:
+    from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.memory_records import ConversationSummary, Speaker, Stats
 
 SCHEMA_VERSION = 1
@@ -122,13 +125,16 @@ def language(
 
 @group.command("verify", epilog=examples("goalmem stores verify", guide="store"))
 def verify(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
-    """Check the store's rows and indexes against one another. Exits with 3 if something is wrong."""
+    """Check the store's rows, indexes and goals. Exits with 3 if something is wrong."""
     from goalmem_cli.render.text import counted
 
     run = begin(context, quiet=quiet, store=store)
-    problems = run.stored().verify()
-    for problem in problems:
+    memory = run.stored()
+    problems, unread = memory.verify(), _unread_goals(memory)
+    for problem in (*problems, *(f"{error.message}; {error.hint}" for error in unread)):
         run.screen.report(problem)
+    if unread and not problems:
+        raise StoreError(f"{run.settings.place}: {counted(len(unread), 'unreadable goal')}", unread[0].hint)
     if problems:
         hint = f"`{run.command('stores', 'rebuild')}` writes the indexes anew"
         if run.settings.address is not None:
@@ -192,7 +198,7 @@ def export(
     """Write the store as JSONL that `goalmem ingest` reads back.
 
     It has the turns, what was derived from them, notes on people, and goals. Traces, rules, settings and vectors are
-    not in it. Asks before it replaces an older export.
+    not in it. Asks before it replaces an older export. Exits with 3 if a goal cannot be read, and so is not in it.
     """
     from goalmem_cli.library.forgetting import exported, write_export
     from goalmem_cli.render.text import counted
@@ -222,7 +228,14 @@ def export(
     else:
         for document in exported(memory, with_forgotten=with_forgotten):
             run.screen.line(document)
-    return 0
+    return 0 if parquet is not None else warn_of(run, _unread_goals(memory))
+
+
+def _unread_goals(memory: KeptMemory) -> list[StoreError]:
+    """Return the errors of the goals that cannot be read, and so are in no export."""
+    unread: list[StoreError] = []
+    GoalFolder(memory.path / GOALS).all(unread)
+    return unread
 
 
 @group.command("copy", epilog=examples("goalmem stores copy my-memory milvus:my-memory.db", guide="servers"))
@@ -267,6 +280,7 @@ def copy(
         run.screen.note(f"{other.settings.place}: {note_of_forgotten(done.forgotten, is_restored=restore_forgotten)}")
     if done.redacted:
         run.screen.note(f"{other.settings.place}: {counted(done.redacted, 'turn')} redacted, as it was there before")
+    warn_of(run, _unread_goals(memory))
     if done.rules_fault:
         run.screen.note(f"{other.settings.place}: the rules for questions were not copied: {done.rules_fault}")
     held = f"{counted(done.conversations, 'conversation')}, {counted(done.turns, 'turn')}, {done.new_turns} new"

@@ -599,6 +599,32 @@ def test_a_goal_hides_nothing(home: Goalmem) -> None:
     assert (outcome.code, outcome.error_lines[0]) == (2, "a goal follows the memory as it grows")
 
 
+def test_an_unreadable_goal_stops_no_other_one(home: Goalmem) -> None:
+    """`goals`, `goals check`, exports and copies have the others, name that one, and end with 3; so does `verify`."""
+    (file,) = Path(os.environ["GOALMEM_STORE"].removeprefix("milvus:")).parent.rglob(f"{GOALS}/*.json")
+    damaged = file.with_name("0.json")
+    damaged.write_bytes(file.read_bytes().replace(b'"home"', b'"rent"', 1)[:200])
+    faults = f'the goal "rent": {damaged}: '
+    for words in (("goals",), ("goals", "--json"), ("goals", "check"), ("goals", "report", "--out", "page.html")):
+        outcome = home(*words)
+        assert (outcome.code, faults in outcome.err) == (3, True), outcome.err
+        assert "delete that file, and add the goal again" in outcome.err
+        assert "home" in (outcome.out or Path("page.html").read_text("utf-8"))
+    outcome = home("stores", "export", "--out", "all.jsonl")
+    assert (outcome.code, faults in outcome.err) == (3, True)
+    assert "taken over from exports: 1 goal" in home("ingest", "all.jsonl", "--store", "other").err
+    outcome = home("stores", "copy", os.environ["GOALMEM_STORE"], "third")
+    assert (outcome.code, faults in outcome.err) == (0, True)
+    assert home("goals", "--store", "third").out.startswith("home: ")
+    outcome = home("stores", "verify")
+    assert (outcome.code, faults in outcome.out) == (3, True)
+    assert "delete that file" in outcome.err
+    read(home, "later.json", YORK, MATCH)
+    assert home("goals", "check", factories=lives("back in York", "York")).code == 1
+    damaged.unlink()
+    assert (home("stores", "verify").code, home("goals").code) == (0, 0)
+
+
 def test_a_damaged_goal_is_one_line_and_hinders_no_reading(goalmem: Goalmem) -> None:
     """`goals` says which file; reading warns and stores all the same; forgetting deletes it, as it may quote."""
     read(goalmem, "talk.json", LEEDS)

@@ -245,10 +245,12 @@ class Offers:
         """Return the kept goals, each with whether new turns may have changed it."""
         from goalmem_cli.render.goals import row_of_goal
 
+        unread: list[StoreError] = []
         with self._reading:
-            found = self._stored().goals.touched()
+            found = self._stored().goals.touched(unread=unread)
         shown = [row_of_goal(goal) | {"may_have_changed": touch is not None} for goal, touch in found]
-        return {"goals": shown[:MOST_CONVERSATIONS], "left_out": max(0, len(shown) - MOST_CONVERSATIONS)}
+        told = {"goals": shown[:MOST_CONVERSATIONS], "left_out": max(0, len(shown) - MOST_CONVERSATIONS)}
+        return told | ({"unreadable": [error.message for error in unread]} if unread else {})
 
     def keep_goal(self, question: str, name: str | None, watched: Watched) -> Answered:
         """Ask a question, keep it as a goal, and return its state.

@@ -27,11 +27,10 @@ def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
     from goalmem_cli.store.goal_records import Goal, Gone
 
     folder, goals = GoalFolder(memory.path / GOALS), list[Goal]()
-    taken = {goal.name for goal in folder.all()}
     for document in documents:
         with suppress(ValueError):
             goals.append(Goal.from_document(document))
-    new = [goal for goal in goals if goal.name not in taken]
+    new = [goal for goal in goals if not folder.has_name(goal.name)]
     if not new or not memory.exists:
         return 0
     shown = {unit for goal in new for unit in goal.units}

@@ -18,6 +18,7 @@ from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.traces import bare
 
 if TYPE_CHECKING:
+    from goalmem_cli.errors import StoreError
     from goalmem_cli.library.answering import Parts, Terms
     from goalmem_cli.ports import Backbone, Observer
     from goalmem_cli.reasoners.goal_mem.records import Begun
@@ -123,15 +124,19 @@ class Goals:
         self._undermine_lost(goal, generation)
         return self.folder.get(name)
 
-    def touched(self, names: Iterable[str] | None = None) -> list[tuple[Goal, Touch | None]]:
+    def touched(
+        self, names: Iterable[str] | None = None, unread: list[StoreError] | None = None
+    ) -> list[tuple[Goal, Touch | None]]:
         """Return the goals (None: all), each with the reason why it may have changed, or None; no model is used.
+
+        Of all goals, those that cannot be read are left out, and their errors are appended to `unread`.
 
         Raises:
             UsageError: there is no goal of such a name.
             StoreError: there is no memory, or it cannot be read.
         """
         folder, generation = self.folder, self.generation
-        goals = folder.all() if names is None else [folder.get(name) for name in names]
+        goals = folder.all(unread) if names is None else [folder.get(name) for name in names]
         if not goals:
             return []
         backbone, kept = self._ranked(), self._parts.kept
