@@ -67,7 +67,7 @@ class GoalFolder:
         """
         file = self._file(name)
         if not file.is_file():
-            raise UsageError(f"there is no goal {name!r}", "goalmem goals lists them")
+            raise UsageError(f"there is no goal {name!r}", "`goalmem goals` lists them")
         return self._read(file)
 
     def has(self, goal: Goal) -> bool:

@@ -139,7 +139,7 @@ class Offers:
                 wants_all=wants_all,
                 observer=watched,
             )
-            return answered(trace, memory.last_trace)
+            return answered(trace, memory.last_trace, self._run.command("trace", "show"))
 
     @contextmanager
     def _working(self, watched: Watched) -> Iterator[None]:
@@ -322,7 +322,7 @@ class Offers:
         if self._memory is None:
             self._memory = self._opened()
         if not self._memory.kept.exists:
-            hint = "`goalmem ingest PATH` reads a transcript into it"
+            hint = f"`{self._run.command('ingest', names=['PATH'])}` reads a transcript into it"
             raise StoreError(f"there is no store at {self._run.settings.place}", hint)
         return self._memory
 
@@ -333,8 +333,11 @@ def _touched(memory: Memory) -> dict[str, object]:
     return {"goals_that_may_have_changed": names[:MOST_CONVERSATIONS]} if names else {}
 
 
-def answered(trace: Trace, kept: str | None) -> Answered:
-    """Return the answer with its proof, as text and as JSON; of the facts, only those that are cited."""
+def answered(trace: Trace, kept: str | None, shows: str) -> Answered:
+    """Return the answer with its proof, as text and as JSON; of the facts, only those that are cited.
+
+    `shows` is the command that shows a trace, for a proof that is too long.
+    """
     from goalmem_cli.render.sharing import proof_text
     from goalmem_cli.render.tree import outcome_word, reason_line
     from goalmem_cli.trace import Status, as_document
@@ -343,7 +346,7 @@ def answered(trace: Trace, kept: str | None) -> Answered:
     failed = None if is_answered else reason_line(trace)
     first = one_line(trace.answer or "") if is_answered else f"{outcome_word(trace)}: {failed}"
     proof = proof_text(trace)
-    proof = proof if len(proof) <= MOST_PROOF else f"{proof[:MOST_PROOF]}\n(cut here; `goalmem trace show` has it all)"
+    proof = proof if len(proof) <= MOST_PROOF else f"{proof[:MOST_PROOF]}\n(cut here; `{shows}` has it all)"
     document: dict[str, Any] = as_document(trace)
     cited = {*trace.evidence, *(trace.guess.evidence if trace.guess else ())}
     for step in (step for attempt in trace.attempts for step in attempt.steps):

@@ -359,7 +359,7 @@ def question_of(goal: Goal) -> Question:
 
 
 def _taken(name: str) -> UsageError:
-    return UsageError(f"there is a goal {name!r} already", "goalmem goals lists them")
+    return UsageError(f"there is a goal {name!r} already", "`goalmem goals` lists them")
 
 
 def _now() -> datetime:
