@@ -335,6 +335,22 @@ def test_the_setting_holds_for_what_is_typed_too(
     assert not any(secret in bytes_of(tmp_path / "store") for secret in (KEY, GITHUB))
 
 
+def test_the_setting_holds_for_names_of_goals(
+    goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A typed name with a secret is refused in one line without it; one made of the question has it blacked out."""
+    stored(goalmem, tmp_path / "talk.json", "--redact")
+    monkeypatch.setenv("GOALMEM_REDACT", "true")
+    for words in (("goals", "add", "Whose is it?", "--name", KEY), ("ask", "Whose is it?", "--keep", f"of {KEY}")):
+        refused = goalmem(*words, factories=scripted())
+        assert (refused.code, KEY in refused.err) == (2, False)
+        assert refused.error_lines[0] == "the name has a secret (1 aws key)"
+    added = goalmem("goals", "add", f"Whose key is {KEY}?", factories=scripted(*[NO_PROOF] * 4))
+    assert added.out.startswith("whose-key-is-redacted-aws-key: Whose key is [redacted: aws key]?"), added.err
+    held = bytes_of(tmp_path / "store").casefold()
+    assert KEY.casefold() not in held
+
+
 @pytest.mark.parametrize("how", ["by id", "by file"])
 def test_reading_again_replaces_what_was_stored_plain(goalmem: Goalmem, tmp_path: Path, how: str) -> None:
     """No byte of it stays, and the conversation is one."""

@@ -81,12 +81,16 @@ class Goals:
     def free_name(self, question: str, name: str | None = None) -> str:
         """Return the wanted name, or one made from the question's first words.
 
+        If the settings say that secrets are blacked out, the question's are, and a name with one is refused.
+
         Raises:
-            UsageError: the name is empty, too long or taken.
+            UsageError: the name is empty, too long or taken, or has a secret.
         """
         from goalmem_cli.library.answering import one_line
 
         folder = self.folder
+        if self._parts.settings.redact:
+            question = _without_secrets(question, name or "")
         if name is not None:
             chosen = one_line(name)
             if not chosen or len(chosen) > LONGEST_NAME:
@@ -356,6 +360,16 @@ def question_of(goal: Goal) -> Question:
     return Question(
         goal.question, local_now(), goal.asker, goal.conversations, None, goal.wants_all, goal.since, goal.until
     )
+
+
+def _without_secrets(question: str, name: str) -> str:
+    """Return the question with its secrets blacked out; raises UsageError if the name has one."""
+    from goalmem_cli.store.redaction import kinds_in_words, redacted
+
+    _, found = redacted(name)
+    if found:
+        raise UsageError(f"the name has a secret ({kinds_in_words(found)})", "take another name")
+    return redacted(question)[0]
 
 
 def _taken(name: str) -> UsageError:
