@@ -6,22 +6,30 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 
-_COMMAND = re.compile(r"`(goalmem [^`]+)`")
+_NAME = r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)"""
+"""A name as `repr` writes it."""
+_COMMAND = re.compile(rf"{_NAME}|`(?P<command>goalmem [^`]+)`")
 
 
 def with_store(hint: str, store: str, takes_store: Callable[[Sequence[str]], bool]) -> str:
     """Return the hint, with `--store` in each command between backticks that takes it and does not have it.
 
     Lower layers do not know whether the user typed another store than the default one. `takes_store` is asked with the
-    words after `goalmem`.
+    words after `goalmem`. What is in quotes may be a name from a transcript, and stays.
     """
 
     def completed(found: re.Match[str]) -> str:
+        if found["command"] is None:
+            return found[0]
         try:
-            words = shlex.split(found[1])[1:]
+            words = shlex.split(found["command"])[1:]
         except ValueError:  # a quote that is not closed
             return found[0]
-        is_complete = not {"--store", "--help", "--"}.isdisjoint(words) or not takes_store(words)
-        return found[0] if is_complete else f"`{found[1]} {shlex.join(('--store', store))}`"
+        has_store = any(word in ("--store", "--help", "--") or word.startswith("--store=") for word in words)
+        return (
+            found[0]
+            if has_store or not takes_store(words)
+            else f"`{found['command']} {shlex.join(('--store', store))}`"
+        )
 
     return _COMMAND.sub(completed, hint)

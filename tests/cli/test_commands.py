@@ -321,8 +321,12 @@ def test_hints_have_commands_for_the_store_that_was_typed(
 
 
 def test_only_commands_that_take_a_store_get_one(momoco: Goalmem) -> None:
-    """Nor does a command that has one, or what is no command."""
+    """Nor does a command that has one, or what is no command, or is in a name from a transcript."""
     hint = '`goalmem models` names some, `goalmem ask --store a Q` asks, `goalmem "x` and goalmem search do not'
     assert with_store(hint, "b", lambda words: "models" not in words) == hint
     assert with_store("`goalmem goals`", "b c", lambda words: words == ["goals"]) == "`goalmem goals --store 'b c'`"
+    assert with_store("`goalmem goals --store=a`", "b", lambda _: True) == "`goalmem goals --store=a`"
+    named = ", ".join(map(repr, ("`goalmem forget`", "it's `goalmem forget`", """it's "`goalmem forget`\\""")))
+    wanted = f"there is {named}; Ana's `goalmem goals --store b` is not it's"
+    assert with_store(f"there is {named}; Ana's `goalmem goals` is not it's", "b", lambda _: True) == wanted
     assert "--store" not in momoco("ask", "Who?", "--model", "nope", "--store", os.environ["GOALMEM_STORE"]).err
