@@ -31,7 +31,7 @@ def line_of_check(checked: CheckedGoal) -> str:
         return f"{head}, since {_since(state)}: {_answer(state)}"
     if outcome is Outcome.FAILED:
         return f"{head}: {safe(checked.failure) or 'the model gave no usable reply'}; it stands as before"
-    if outcome is Outcome.IN_CONFLICT:
+    if state.status is GoalStatus.IN_CONFLICT:
         first, last, ask = told_by(goal, state)
         return f"{head}: {first}, and {last}; {ask}"
     told = _told(state.answer, state.because) if state.answer is not None else safe(state.why)

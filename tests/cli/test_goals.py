@@ -478,6 +478,28 @@ def test_two_checks_that_overlap_do_not_mix(home: Goalmem) -> None:
     assert [fact.text for fact in goal.state.evidence] == [YORK[2]]
 
 
+def test_a_conflict_is_not_told_of_a_goal_that_another_process_changed(goalmem: Goalmem, tmp_path: Path) -> None:
+    """It stands as that process left it, and nothing changed."""
+    Path("a.md").write_text("**Ana**: We live in Leeds.\n\n**Ben**: Nice.\n\n**Ana**: Yes.\n", "utf-8")
+    Path("b.md").write_text("**Cleo**: Ana lives in York.\n\n**Ben**: Really?\n\n**Cleo**: Yes.\n", "utf-8")
+    goalmem("ingest", "a.md")
+    goalmem("goals", "add", "Where does Ana live?", "--name", "home", factories=lives("live in Leeds", "Leeds"))
+    goalmem("ingest", "b.md")
+    (file,) = tmp_path.rglob(f"{GOALS}/*.json")
+
+    def racing(request: Request) -> str:
+        document = json.loads(file.read_bytes())
+        document["states"][-1]["checked"] = "2026-12-01T03:00:00+00:00"
+        file.write_text(json.dumps(document), "utf-8")
+        return living("lives in York", "York", HOME, request)
+
+    outcome = goalmem("goals", "check", factories=model(racing))
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.startswith("home: still so, since ")
+    assert "Leeds" in outcome.out
+    assert "York" in goalmem("goals", "check", factories=lives("lives in York", "York")).out
+
+
 def test_a_plan_that_this_version_cannot_read_is_written_again(home: Goalmem, tmp_path: Path) -> None:
     """The goal is kept, and its check asks the model for a plan. Its file is an older version's."""
     (file,) = tmp_path.rglob(f"{GOALS}/*.json")

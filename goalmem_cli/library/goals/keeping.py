@@ -87,10 +87,12 @@ class Goals:
             UsageError: the name is empty, too long or taken, or has a secret.
         """
         from goalmem_cli.library.answering import one_line
+        from goalmem_cli.store.redaction import redacted
 
         folder = self.folder
         if self._parts.settings.redact:
-            question = _without_secrets(question, name or "")
+            _refuse_secret(name or "")
+            question = redacted(question)[0]
         if name is not None:
             chosen = one_line(name)
             if not chosen or len(chosen) > LONGEST_NAME:
@@ -161,8 +163,8 @@ class Goals:
         """Prove a goal again, and keep its new state. Without `touch`, every step is proved again.
 
         The proof begins with the kept plan and the groundings that were not touched. If that fails where there was an
-        answer, the question is asked anew. A goal that another process changed meanwhile keeps what that one wrote. One
-        in a language that the model does not read is not checked, and stays as it is.
+        answer, the question is asked anew. A goal that another process changed meanwhile keeps what that one wrote, and
+        is reported as still so. One in a language that the model does not read is not checked, and stays as it is.
 
         Raises:
             ModelError: the model cannot be loaded or used.
@@ -186,19 +188,19 @@ class Goals:
         saved = tuple(id_ for _, id_ in tries if id_ is not None)
         state = replace(next_state(goal, bare(trace), told, saved, began), generation=generation)
         rivals = before.watches if state.rival is not None else ()
-        after = goal.with_state(self._watched(state, trace, asked, generation, rivals))
+        after, outcome = goal.with_state(self._watched(state, trace, asked, generation, rivals)), told.outcome
         with self._parts.kept.keeping() as written:
             folder = self._own(written)
             if folder.has(goal):
                 folder.save(after)
             elif folder.has_name(goal.name):
-                after = folder.get(goal.name)
+                after, outcome = folder.get(goal.name), Outcome.STILL
         traces = open_traces(self._parts.settings)
         named = {each for state in after.states for each in (*state.traces, *state.last_traces)}
         for id_ in {*before.last_traces, *saved} - named:
             traces.remove(id_)
         self._undermine_lost(after, generation)
-        return CheckedGoal(after, before, told.outcome, touch.why, calls)
+        return CheckedGoal(after, before, outcome, touch.why, calls)
 
     def remove(self, name: str) -> None:
         """Delete a goal.
@@ -362,14 +364,13 @@ def question_of(goal: Goal) -> Question:
     )
 
 
-def _without_secrets(question: str, name: str) -> str:
-    """Return the question with its secrets blacked out; raises UsageError if the name has one."""
+def _refuse_secret(name: str) -> None:
+    """Raise UsageError if the name has a secret."""
     from goalmem_cli.store.redaction import kinds_in_words, redacted
 
     _, found = redacted(name)
     if found:
         raise UsageError(f"the name has a secret ({kinds_in_words(found)})", "take another name")
-    return redacted(question)[0]
 
 
 def _taken(name: str) -> UsageError:
