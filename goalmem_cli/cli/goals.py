@@ -50,14 +50,12 @@ def list_(
     from goalmem_cli.render.goals import line_of_goal, row_of_goal
 
     run = begin(context, quiet=quiet, store=store)
-    unread: list[StoreError] = []
-    with open_for(run) as memory:
-        goals = memory.goals.folder.all(unread)
+    goals, failed = goals_of(run)
     if json:
         run.screen.document({"schema_version": SCHEMA_VERSION, "goals": [row_of_goal(goal) for goal in goals]})
     for goal in () if json else goals:
         run.screen.text(line_of_goal(goal))
-    return warn_of(run, unread) or _none_but(run, goals)
+    return failed or _none_but(run, goals)
 
 
 @group.command("add", epilog=examples('goalmem goals add "What do we pay for the flat?" --name rent', guide="goals"))
@@ -167,17 +165,14 @@ def check(
         backbone=backbone, reasoner=reasoner, planning=planning, certainty=certainty,
     )  # fmt: skip
     checked: list[CheckedGoal] = []
-    unread: list[StoreError] = []
     with open_for(run) as memory:
-        goals = memory.goals
-        found = goals.touched(names, unread)
-        failed = warn_of(run, unread)
+        found, failed = _touched(run, memory, names)
         try:
-            check_all(run, goals, found, checked, is_forced=every, is_traced=trace, is_shown=not json)
+            check_all(run, memory.goals, found, checked, is_forced=every, is_traced=trace, is_shown=not json)
         finally:  # what an interrupted check changed is reported by no later one
             if json:
                 run.screen.document({"schema_version": SCHEMA_VERSION} | rows_of(checked))
-    if not (found or unread):
+    if not (found or failed):
         run.screen.note(_none_yet(run))
     return code_of(checked) or failed
 
@@ -223,16 +218,21 @@ def report(
     from goalmem_cli.store.files import replace_file
 
     run = begin(context, quiet=quiet, store=store)
-    unread: list[StoreError] = []
-    with open_for(run) as memory:
-        goals = memory.goals.folder.all(unread)
-    failed = warn_of(run, unread)
+    goals, failed = goals_of(run)
     if not goals:
         return failed or _none_but(run, goals)
     hint = "check permissions and space, or name another file with --out"
     replace_file(out, goals_page(goals, datetime.now(UTC)).encode(), hint=hint)
     run.screen.note(f"{out} holds the goals")
     return failed
+
+
+def goals_of(run: Invocation) -> tuple[list[Goal], int]:
+    """Return the kept goals that can be read, and what `warn_of` returns about the others."""
+    unread: list[StoreError] = []
+    with open_for(run) as memory:
+        goals = memory.goals.folder.all(unread)
+    return goals, warn_of(run, unread)
 
 
 def warn_of(run: Invocation, unread: Sequence[StoreError]) -> int:
@@ -258,29 +258,37 @@ def may_have_changed(run: Invocation, memory: KeptMemory) -> None:
 
     A goal that cannot be read gives a warning, no error.
     """
-    if not _has_goals(memory):
-        return
     try:
+        if not _has_goals(memory):
+            return
         with open_for(run) as opened:
-            found = _touched(run, opened)
+            found, _ = _touched(run, opened)
     except StoreError as error:
         run.screen.warn(error.message)
         return
-    if found:
+    if count := sum(touch is not None for _, touch in found):
         from goalmem_cli.render.goals import touched_words
 
-        run.screen.note(touched_words(len(found), run.command("goals", "check")))
+        run.screen.note(touched_words(count, run.command("goals", "check")))
 
 
 def check_changed(
     run: Invocation, memory: KeptMemory, done: list[CheckedGoal], *, is_wanted: bool, is_shown: bool
-) -> None:
-    """Check the goals that newly added turns may have changed, as `check_all` does; or, if not wanted, report them."""
+) -> int:
+    """Check the goals that newly added turns may have changed, as `check_all` does; or, if not wanted, report them.
+
+    Return the exit code: 3 if a goal that was to be checked cannot be read, else 0.
+    """
     if not is_wanted:
         may_have_changed(run, memory)
-    elif _has_goals(memory):
-        with open_for(run) as opened:
-            check_all(run, opened.goals, _touched(run, opened), done, is_shown=is_shown)
+        return 0
+    if not _has_goals(memory):
+        return 0
+    with open_for(run) as opened:
+        found, failed = _touched(run, opened)
+        changed = [(goal, touch) for goal, touch in found if touch is not None]
+        check_all(run, opened.goals, changed, done, is_shown=is_shown)
+    return failed
 
 
 def rows_of(checked: Sequence[CheckedGoal]) -> dict[str, object]:
@@ -294,12 +302,13 @@ def _has_goals(memory: KeptMemory) -> bool:
     return memory.exists and not GoalFolder(memory.path / GOALS).is_empty
 
 
-def _touched(run: Invocation, memory: Memory) -> list[tuple[Goal, Touch | None]]:
-    """Return the goals that may have changed; warn of those that cannot be read."""
+def _touched(
+    run: Invocation, memory: Memory, names: Sequence[str] | None = None
+) -> tuple[list[tuple[Goal, Touch | None]], int]:
+    """Return what `Goals.touched` does, and what `warn_of` returns about the goals that cannot be read."""
     unread: list[StoreError] = []
-    found = memory.goals.touched(unread=unread)
-    warn_of(run, unread)
-    return [(goal, touch) for goal, touch in found if touch is not None]
+    found = memory.goals.touched(names, unread)
+    return found, warn_of(run, unread)
 
 
 def check_all(

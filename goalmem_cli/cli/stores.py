@@ -20,7 +20,6 @@ from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.privacy import GOALS
 
 if TYPE_CHECKING:
-    from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.memory_records import ConversationSummary, Speaker, Stats
 
 SCHEMA_VERSION = 1
@@ -130,7 +129,8 @@ def verify(context: typer.Context, store: options.Store = None, quiet: options.Q
 
     run = begin(context, quiet=quiet, store=store)
     memory = run.stored()
-    problems, unread = memory.verify(), _unread_goals(memory)
+    problems, unread = memory.verify(), list[StoreError]()
+    GoalFolder(memory.path / GOALS).all(unread)
     for problem in (*problems, *(f"{error.message}; {error.hint}" for error in unread)):
         run.screen.report(problem)
     if unread and not problems:
@@ -222,20 +222,15 @@ def export(
     if parquet is not None:
         files = memory.export_tables(parquet)
         run.screen.note(f"{run.settings.place}: {len(files)} tables in {parquet}")
-    elif out is not None:
-        lines = write_export(memory, out, with_forgotten=with_forgotten)
+        return 0
+    unread: list[StoreError] = []
+    if out is not None:
+        lines = write_export(memory, out, unread, with_forgotten=with_forgotten)
         run.screen.note(f"{run.settings.place}: {counted(lines, 'line')} in {out}")
     else:
-        for document in exported(memory, with_forgotten=with_forgotten):
+        for document in exported(memory, unread, with_forgotten=with_forgotten):
             run.screen.line(document)
-    return 0 if parquet is not None else warn_of(run, _unread_goals(memory))
-
-
-def _unread_goals(memory: KeptMemory) -> list[StoreError]:
-    """Return the errors of the goals that cannot be read, and so are in no export."""
-    unread: list[StoreError] = []
-    GoalFolder(memory.path / GOALS).all(unread)
-    return unread
+    return warn_of(run, unread)
 
 
 @group.command("copy", epilog=examples("goalmem stores copy my-memory milvus:my-memory.db", guide="servers"))
@@ -268,6 +263,7 @@ def copy(
     if not (opened.exists and opened.embedded_with()[0]):
         other = begin(context, quiet=quiet, store=target, embedder=memory.embedded_with()[0] or None)
         opened = open_store(other.settings, other.factories, other.screen.note)
+    unread: list[StoreError] = []
     with run.screen.progress(memory.stats().conversations) as begun:
         done = copy_all(
             memory,
@@ -275,12 +271,14 @@ def copy(
             lambda added: begun(added.conversation),
             note=other.screen.note,
             restores_forgotten=restore_forgotten,
+            redacts_goals=other.settings.redact,
+            unread=unread,
         )
     if done.forgotten:
         run.screen.note(f"{other.settings.place}: {note_of_forgotten(done.forgotten, is_restored=restore_forgotten)}")
     if done.redacted:
         run.screen.note(f"{other.settings.place}: {counted(done.redacted, 'turn')} redacted, as it was there before")
-    warn_of(run, _unread_goals(memory))
+    warn_of(run, unread)
     if done.rules_fault:
         run.screen.note(f"{other.settings.place}: the rules for questions were not copied: {done.rules_fault}")
     held = f"{counted(done.conversations, 'conversation')}, {counted(done.turns, 'turn')}, {done.new_turns} new"

@@ -35,17 +35,28 @@ class GoalFolder:
         self._written = written
 
     def all(self, unread: list[StoreError] | None = None) -> list[Goal]:
-        """Return the goals that can be read, in the order in which they were added.
+        """Return the goals in the order in which they were added.
 
-        The errors of the other files are appended to `unread`.
+        With `unread`, what cannot be read is left out, and the errors are appended to it.
+
+        Raises:
+            StoreDamaged, StoreNewer: without `unread`, a file is no goal that this version can read.
         """
         goals: list[Goal] = []
-        for file in self._files():
+        try:
+            files = self._files()
+        except StoreError as error:
+            if unread is None:
+                raise
+            unread.append(error)
+            return goals
+        for file in files:
             try:
                 goals.append(self._read(file))
             except StoreError as error:
-                if unread is not None:
-                    unread.append(error)
+                if unread is None:
+                    raise
+                unread.append(error)
         return sorted(goals, key=lambda goal: (goal.added, goal.name))
 
     @property
@@ -65,15 +76,13 @@ class GoalFolder:
             UsageError: there is none.
             StoreDamaged, StoreNewer: its file is no goal that this version can read.
         """
-        file = self._file(name)
-        if not file.is_file():
+        if not self.has_name(name):
             raise UsageError(f"there is no goal {name!r}", "`goalmem goals` lists them")
-        return self._read(file)
+        return self._read(self._file(name))
 
     def has(self, goal: Goal) -> bool:
         """Say whether the goal is here just as it is; raises as `get`."""
-        file = self._file(goal.name)
-        return file.is_file() and self._read(file) == goal
+        return self.has_name(goal.name) and self._read(self._file(goal.name)) == goal
 
     def save(self, goal: Goal) -> None:
         """Write the goal."""
@@ -109,8 +118,12 @@ class GoalFolder:
                 self.save(changed)
 
     def _files(self) -> list[Path]:
+        """Return the files of goals; a missing folder has none."""
         with reporting(self.path):
-            return sorted(self.path.glob("*.json")) if self.path.is_dir() else []
+            try:
+                return sorted(file for file in self.path.iterdir() if file.match("*.json"))
+            except FileNotFoundError:
+                return []
 
     def _changed(self, keys: Set[str], stored: Stored) -> Iterator[tuple[Path, Goal | None, Goal | None]]:
         """Yield each file with its goal now and without what the keys mean, None for one that cannot be read."""

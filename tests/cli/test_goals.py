@@ -15,7 +15,7 @@ from goalmem_cli.cli.invocation import Invocation
 from goalmem_cli.cli.serving.offers import Offers
 from goalmem_cli.cli.serving.watching import Watched
 from goalmem_cli.config import given_settings
-from goalmem_cli.errors import ModelError
+from goalmem_cli.errors import ModelError, StoreDamaged, StoreError
 from goalmem_cli.library.forgetting import forget
 from goalmem_cli.library.hearing import Logged
 from goalmem_cli.library.memory import Memory
@@ -641,10 +641,64 @@ def test_an_unreadable_goal_stops_no_other_one(home: Goalmem) -> None:
     outcome = home("stores", "verify")
     assert (outcome.code, faults in outcome.out) == (3, True)
     assert "delete that file" in outcome.err
+    outcome = read(home, "later.json", MATCH, more=("--check-goals",))
+    assert (outcome.code, faults in outcome.err) == (3, True)
     read(home, "later.json", YORK, MATCH)
     assert home("goals", "check", factories=lives("back in York", "York")).code == 1
     damaged.unlink()
     assert (home("stores", "verify").code, home("goals").code) == (0, 0)
+
+
+def test_programs_are_told_of_an_unreadable_goal(home: Goalmem) -> None:
+    """The library raises, unless it is given a list for errors; over MCP the answer names the goal."""
+    (file,) = Path(os.environ["GOALMEM_STORE"].removeprefix("milvus:")).parent.rglob(f"{GOALS}/*.json")
+    file.write_bytes(file.read_bytes()[:200])
+    with goalmem_cli.open(os.environ["GOALMEM_STORE"]) as memory:
+        for asked in (memory.goals.folder.all, memory.goals.touched, partial(memory.export, "all.jsonl")):
+            with pytest.raises(StoreDamaged, match='the goal "home": '):
+                asked()
+        unread: list[StoreError] = []
+        assert (memory.goals.touched(unread=unread), len(unread)) == ([], 1)
+    assert not Path("all.jsonl").exists()
+    offers = Offers(Invocation(given_settings({"store": os.environ["GOALMEM_STORE"]}), Screen(), scripted()))
+    for told in (offers.goals(), offers.remember("The rent is 950 pounds.", "Ana")):
+        assert told["unreadable"] == [unread[0].message]
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+def test_goals_that_cannot_be_listed_are_an_error(goalmem: Goalmem, is_file: bool) -> None:
+    """A file in the place of the folder, or a folder that the system refuses, is no empty folder."""
+    read(goalmem, "talk.json", LEEDS)
+    folder = Path("store", GOALS)
+    if is_file:
+        folder.write_text("x", "utf-8")
+    else:
+        folder.symlink_to(folder.name)
+    commands = (("goals",), ("goals", "check"), ("stores", "verify"), ("stores", "export", "--out", "all.jsonl"))
+    for words in (*commands, ("goals", "report", "--out", "page.html")):
+        outcome = goalmem(*words)
+        assert (outcome.code, f"{GOALS}: " in outcome.err + outcome.out) == (3, True), (words, outcome)
+    assert not Path("page.html").exists()
+    outcome = read(goalmem, "later.json", YORK)
+    assert (outcome.code, f"{GOALS}: " in outcome.err) == (0, True)
+    assert read(goalmem, "more.json", MATCH, more=("--check-goals",)).code == 3
+
+
+@pytest.mark.parametrize("field", ["added", "since", "checked"])
+def test_a_goal_with_a_time_without_a_zone_is_damaged(home: Goalmem, field: str) -> None:
+    """Also in an export: such times cannot be compared."""
+    (file,) = Path(os.environ["GOALMEM_STORE"].removeprefix("milvus:")).parent.rglob(f"{GOALS}/*.json")
+    assert home("stores", "export", "--out", "all.jsonl").code == 0
+    heading, *lines = Path("all.jsonl").read_text("utf-8").splitlines()
+    document = json.loads(heading)
+    (goal,) = document["goals"]
+    (goal if field == "added" else goal["states"][0])[field] = "2026-01-01T10:00:00"
+    file.write_text(json.dumps(goal), "utf-8")
+    outcome = home("goals")
+    assert (outcome.code, "one of its times has no time zone" in outcome.err) == (3, True)
+    Path("all.jsonl").write_text("\n".join((json.dumps(document), *lines)) + "\n", "utf-8")
+    assert home("ingest", "all.jsonl", "--store", "other").code == 0
+    assert home("goals", "--store", "other").code == 1
 
 
 def test_a_damaged_goal_is_one_line_and_hinders_no_reading(goalmem: Goalmem) -> None:

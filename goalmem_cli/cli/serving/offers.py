@@ -250,7 +250,7 @@ class Offers:
             found = self._stored().goals.touched(unread=unread)
         shown = [row_of_goal(goal) | {"may_have_changed": touch is not None} for goal, touch in found]
         told = {"goals": shown[:MOST_CONVERSATIONS], "left_out": max(0, len(shown) - MOST_CONVERSATIONS)}
-        return told | ({"unreadable": [error.message for error in unread]} if unread else {})
+        return told | _unreadable(unread)
 
     def keep_goal(self, question: str, name: str | None, watched: Watched) -> Answered:
         """Ask a question, keep it as a goal, and return its state.
@@ -328,9 +328,16 @@ class Offers:
 
 
 def _touched(memory: Memory) -> dict[str, object]:
-    """Return the names of the goals that a change of the memory may have changed, if any."""
-    names = [goal.name for goal, touch in memory.goals.touched() if touch is not None]
-    return {"goals_that_may_have_changed": names[:MOST_CONVERSATIONS]} if names else {}
+    """Return the names of the goals that a change of the memory may have changed, if any, and the unreadable ones."""
+    unread: list[StoreError] = []
+    names = [goal.name for goal, touch in memory.goals.touched(unread=unread) if touch is not None]
+    told = {"goals_that_may_have_changed": names[:MOST_CONVERSATIONS]} if names else {}
+    return told | _unreadable(unread)
+
+
+def _unreadable(unread: Sequence[StoreError]) -> dict[str, object]:
+    """Return which goals cannot be read, if any."""
+    return {"unreadable": [error.message for error in unread[:MOST_CONVERSATIONS]]} if unread else {}
 
 
 def answered(trace: Trace, kept: str | None, shows: str) -> Answered:

@@ -135,11 +135,11 @@ class Goals:
     ) -> list[tuple[Goal, Touch | None]]:
         """Return the goals (None: all), each with the reason why it may have changed, or None; no model is used.
 
-        Of all goals, those that cannot be read are left out, and their errors are appended to `unread`.
+        With `unread`, those of all goals that cannot be read are left out, and their errors are appended to it.
 
         Raises:
             UsageError: there is no goal of such a name.
-            StoreError: there is no memory, or it cannot be read.
+            StoreError: there is no memory, it cannot be read, or without `unread` a goal cannot be read.
         """
         folder, generation = self.folder, self.generation
         goals = folder.all(unread) if names is None else [folder.get(name) for name in names]
