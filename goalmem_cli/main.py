@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goalmem_cli.cli.groups import CONTEXT, examples
-from goalmem_cli.cli.invocation import UNINSTALLED, version_of
+from goalmem_cli.cli.invocation import UNINSTALLED, forget_typed_store, typed_store, version_of
 from goalmem_cli.errors import GoalmemError
 from goalmem_cli.render.streams import OutputClosed, abandon_output
 
@@ -114,13 +114,14 @@ def run(arguments: Sequence[str] | None = None, factories: Factories | None = No
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    forget_typed_store()
     try:
         words = list(sys.argv[1:] if arguments is None else arguments)
         command = command_tree(words[0] if words and words[0] in COMMANDS else None)
         code = command(args=words, prog_name="goalmem", standalone_mode=False, obj=factories)
         return code if isinstance(code, int) else 0
     except GoalmemError as error:
-        return _failed(error.message, error.hint, error.exit_code)
+        return _failed(error.message, _hint_for_store(error.hint), error.exit_code)
     except typer.TyperException as error:
         return _failed(error.format_message(), _usage_hint(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
@@ -135,6 +136,28 @@ def _failed(message: str, hint: str, code: int) -> int:
 
     show_error(message, hint)
     return code
+
+
+def _hint_for_store(hint: str) -> str:
+    """Return the hint with commands for the store that was typed."""
+    store = typed_store()
+    if store is None or "`goalmem " not in hint:
+        return hint
+    from goalmem_cli.cli.hints import with_store
+
+    return with_store(hint, store, _takes_store)
+
+
+def _takes_store(words: Sequence[str]) -> bool:
+    """Say whether the command of these words after `goalmem` has the flag `--store`."""
+    name, *rest = words or [""]
+    if name not in COMMANDS:
+        return False
+    found = command_tree(name).commands[name]
+    if known := getattr(found, "commands", {}):
+        named = rest[0] if rest and rest[0] in known else getattr(found, "default", "run")
+        found = known.get(named)
+    return found is not None and any("--store" in each.opts for each in found.params)
 
 
 def _usage_hint(error: typer.TyperException) -> str:

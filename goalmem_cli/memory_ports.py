@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol, Self
 
+from goalmem_cli.errors import StoreError
 from goalmem_cli.memory_records import (
     FLAT,
     Added,
@@ -191,13 +192,16 @@ class SupportsForgetting(Protocol):
 
 
 class SupportsExporting(Protocol):
-    """A memory that can be exported; raises `StoreError` if there is none or a file cannot be written."""
+    """A memory that can be exported; raises `StoreError` if there is none or a file cannot be written.
 
-    def export(self) -> Iterator[dict[str, object]]:
+    With `unread`, goals that cannot be read are left out, and their errors are appended to it; else they are raised.
+    """
+
+    def export(self, unread: list[StoreError] | None = None) -> Iterator[dict[str, object]]:
         """Yield the memory as JSON documents in the format ``goalmem``, which can be read back."""
         ...
 
-    def export_file(self, file: Path) -> int:
+    def export_file(self, file: Path, unread: list[StoreError] | None = None) -> int:
         """Write the documents of `export` into a file, which appears once complete; return their number."""
         ...
 

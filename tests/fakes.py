@@ -200,12 +200,12 @@ class ListMemory:
         self.generation += 1
         return counts
 
-    def export(self) -> Iterator[dict[str, object]]:
+    def export(self, unread: list[StoreError] | None = None) -> Iterator[dict[str, object]]:
         """Yield a document a turn."""
         for turn in self.turns():
             yield {"conversation": turn.conversation, "speaker": turn.speaker, "text": turn.text}
 
-    def export_file(self, file: Path) -> int:
+    def export_file(self, file: Path, unread: list[StoreError] | None = None) -> int:
         """Write a line a document."""
         lines = [json.dumps(document) for document in self.export()]
         file.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -50,15 +50,12 @@ def list_(
     from goalmem_cli.render.goals import line_of_goal, row_of_goal
 
     run = begin(context, quiet=quiet, store=store)
-    with open_for(run) as memory:
-        goals = memory.goals.folder.all()
+    goals, failed = goals_of(run)
     if json:
         run.screen.document({"schema_version": SCHEMA_VERSION, "goals": [row_of_goal(goal) for goal in goals]})
     for goal in () if json else goals:
         run.screen.text(line_of_goal(goal))
-    if not goals:
-        run.screen.note(_none_yet(run))
-    return 0 if goals else NOTHING_FOUND
+    return failed or _none_but(run, goals)
 
 
 @group.command("add", epilog=examples('goalmem goals add "What do we pay for the flat?" --name rent', guide="goals"))
@@ -122,7 +119,7 @@ def show(
 
     Each change has its reason, and the ids of its traces; `goalmem trace show ID` draws one.
     """
-    from goalmem_cli.render.goals import lines_of_history
+    from goalmem_cli.render.goals import document_of, lines_of_history
     from goalmem_cli.wiring import open_traces
 
     run = begin(context, quiet=quiet, verbose=verbose, store=store)
@@ -131,7 +128,7 @@ def show(
     if trace and goal.state.trace is not None:
         draw_proof(run, goal.state.trace)
     if json:
-        run.screen.document(goal.document())
+        run.screen.document(document_of(goal))
     else:
         run.screen.text("\n".join(lines_of_history(goal, open_traces(run.settings).ids())))
     return 0
@@ -160,7 +157,8 @@ def check(
     New, replaced and forgotten turns may change a goal. Prints for each goal whether its answer is still so, or what
     changed and which turn changed it. The other goals are not proved again, and need no model.
 
-    Exits with 0 if nothing changed, with 1 if something did, with 4 if the model could not check a goal.
+    Exits with 0 if nothing changed, with 1 if something did, with 4 if the model could not check a goal. If nothing
+    changed, but a goal cannot be read, exits with 3.
     """
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
@@ -168,16 +166,15 @@ def check(
     )  # fmt: skip
     checked: list[CheckedGoal] = []
     with open_for(run) as memory:
-        goals = memory.goals
-        found = goals.touched(names)
+        found, failed = _touched(run, memory, names)
         try:
-            check_all(run, goals, found, checked, is_forced=every, is_traced=trace, is_shown=not json)
+            check_all(run, memory.goals, found, checked, is_forced=every, is_traced=trace, is_shown=not json)
         finally:  # what an interrupted check changed is reported by no later one
             if json:
                 run.screen.document({"schema_version": SCHEMA_VERSION} | rows_of(checked))
-    if not found:
+    if not (found or failed):
         run.screen.note(_none_yet(run))
-    return code_of(checked)
+    return code_of(checked) or failed
 
 
 @group.command("remove", epilog=examples("goalmem goals remove rent", guide="goals"))
@@ -221,15 +218,35 @@ def report(
     from goalmem_cli.store.files import replace_file
 
     run = begin(context, quiet=quiet, store=store)
-    with open_for(run) as memory:
-        goals = memory.goals.folder.all()
+    goals, failed = goals_of(run)
     if not goals:
-        run.screen.note(_none_yet(run))
-        return NOTHING_FOUND
+        return failed or _none_but(run, goals)
     hint = "check permissions and space, or name another file with --out"
     replace_file(out, goals_page(goals, datetime.now(UTC)).encode(), hint=hint)
     run.screen.note(f"{out} holds the goals")
-    return 0
+    return failed
+
+
+def goals_of(run: Invocation) -> tuple[list[Goal], int]:
+    """Return the kept goals that can be read, and what `warn_of` returns about the others."""
+    unread: list[StoreError] = []
+    with open_for(run) as memory:
+        goals = memory.goals.folder.all(unread)
+    return goals, warn_of(run, unread)
+
+
+def warn_of(run: Invocation, unread: Sequence[StoreError]) -> int:
+    """Warn of each goal that cannot be read, and return the exit code: 0 if there is none."""
+    for error in unread:
+        run.screen.warn(f"{error.message}; {error.hint}")
+    return StoreError.exit_code if unread else 0
+
+
+def _none_but(run: Invocation, goals: Sequence[Goal]) -> int:
+    """Say so if there is no goal, and return the exit code."""
+    if not goals:
+        run.screen.note(_none_yet(run))
+    return 0 if goals else NOTHING_FOUND
 
 
 def _none_yet(run: Invocation) -> str:
@@ -241,29 +258,37 @@ def may_have_changed(run: Invocation, memory: KeptMemory) -> None:
 
     A goal that cannot be read gives a warning, no error.
     """
-    if not _has_goals(memory):
-        return
     try:
+        if not _has_goals(memory):
+            return
         with open_for(run) as opened:
-            found = _touched(opened)
+            found, _ = _touched(run, opened)
     except StoreError as error:
         run.screen.warn(error.message)
         return
-    if found:
+    if count := sum(touch is not None for _, touch in found):
         from goalmem_cli.render.goals import touched_words
 
-        run.screen.note(touched_words(len(found), run.command("goals", "check")))
+        run.screen.note(touched_words(count, run.command("goals", "check")))
 
 
 def check_changed(
     run: Invocation, memory: KeptMemory, done: list[CheckedGoal], *, is_wanted: bool, is_shown: bool
-) -> None:
-    """Check the goals that newly added turns may have changed, as `check_all` does; or, if not wanted, report them."""
+) -> int:
+    """Check the goals that newly added turns may have changed, as `check_all` does; or, if not wanted, report them.
+
+    Return the exit code: 3 if a goal that was to be checked cannot be read, else 0.
+    """
     if not is_wanted:
         may_have_changed(run, memory)
-    elif _has_goals(memory):
-        with open_for(run) as opened:
-            check_all(run, opened.goals, _touched(opened), done, is_shown=is_shown)
+        return 0
+    if not _has_goals(memory):
+        return 0
+    with open_for(run) as opened:
+        found, failed = _touched(run, opened)
+        changed = [(goal, touch) for goal, touch in found if touch is not None]
+        check_all(run, opened.goals, changed, done, is_shown=is_shown)
+    return failed
 
 
 def rows_of(checked: Sequence[CheckedGoal]) -> dict[str, object]:
@@ -277,8 +302,13 @@ def _has_goals(memory: KeptMemory) -> bool:
     return memory.exists and not GoalFolder(memory.path / GOALS).is_empty
 
 
-def _touched(memory: Memory) -> list[tuple[Goal, Touch | None]]:
-    return [(goal, touch) for goal, touch in memory.goals.touched() if touch is not None]
+def _touched(
+    run: Invocation, memory: Memory, names: Sequence[str] | None = None
+) -> tuple[list[tuple[Goal, Touch | None]], int]:
+    """Return what `Goals.touched` does, and what `warn_of` returns about the goals that cannot be read."""
+    unread: list[StoreError] = []
+    found = memory.goals.touched(names, unread)
+    return found, warn_of(run, unread)
 
 
 def check_all(

@@ -178,14 +178,15 @@ def ingest(
                 run.screen.report(line_of(report, is_dry=dry_run))
     reading.finish()
     checked: list[CheckedGoal] = []
+    failed = 0
     try:
         if not dry_run:
-            check_changed(run, memory, checked, is_wanted=check_goals, is_shown=not json)
+            failed = check_changed(run, memory, checked, is_wanted=check_goals, is_shown=not json)
     finally:
         if json:
             rows = rows_of(checked) if check_goals else {}
             run.screen.document(document_of(reading.taken(), reading.errors) | rows)
-    return InputError.exit_code if reading.errors else code_of(checked)
+    return InputError.exit_code if reading.errors else code_of(checked) or failed
 
 
 class _Heard:

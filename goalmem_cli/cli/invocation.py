@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from goalmem_cli.render.console import Screen
     from goalmem_cli.wiring import Factories
 
+_typed_stores: ContextVar[tuple[str | None, ...]] = ContextVar("stores of the runs", default=())
 UNINSTALLED = "unknown: run from a folder, not installed"
 
 
@@ -86,7 +88,20 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
     own = context.obj if isinstance(context.obj, Factories) else None
     made = own or Factories.announcing(settings, screen.note, screen.bytes_done)
     named = flags.get("store")
-    return Invocation(settings, screen, made, None if named is None else str(named))
+    store = None if named is None else str(named)
+    _typed_stores.set((*_typed_stores.get(), store))
+    return Invocation(settings, screen, made, store)
+
+
+def forget_typed_store() -> None:
+    """Begin anew to note which stores are typed, before a command runs."""
+    _typed_stores.set(())
+
+
+def typed_store() -> str | None:
+    """Return the store that was typed for this command, None if there was none, or two that differ."""
+    stores = set(_typed_stores.get())
+    return stores.pop() if len(stores) == 1 else None
 
 
 def is_terminal() -> bool:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goalmem_cli.cli import options
-from goalmem_cli.cli.goals import may_have_changed
+from goalmem_cli.cli.goals import may_have_changed, warn_of
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.invocation import Invocation, begin, confirm
 from goalmem_cli.config import Settings, stores_folder
 from goalmem_cli.errors import StoreDamaged, StoreError, UsageError
 from goalmem_cli.library.ingesting import few
+from goalmem_cli.store.goals import GoalFolder
+from goalmem_cli.store.privacy import GOALS
 
 if TYPE_CHECKING:
     from goalmem_cli.memory_records import ConversationSummary, Speaker, Stats
@@ -122,13 +124,17 @@ def language(
 
 @group.command("verify", epilog=examples("goalmem stores verify", guide="store"))
 def verify(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
-    """Check the store's rows and indexes against one another. Exits with 3 if something is wrong."""
+    """Check the store's rows, indexes and goals. Exits with 3 if something is wrong."""
     from goalmem_cli.render.text import counted
 
     run = begin(context, quiet=quiet, store=store)
-    problems = run.stored().verify()
-    for problem in problems:
+    memory = run.stored()
+    problems, unread = memory.verify(), list[StoreError]()
+    GoalFolder(memory.path / GOALS).all(unread)
+    for problem in (*problems, *(f"{error.message}; {error.hint}" for error in unread)):
         run.screen.report(problem)
+    if unread and not problems:
+        raise StoreError(f"{run.settings.place}: {counted(len(unread), 'unreadable goal')}", unread[0].hint)
     if problems:
         hint = f"`{run.command('stores', 'rebuild')}` writes the indexes anew"
         if run.settings.address is not None:
@@ -192,7 +198,7 @@ def export(
     """Write the store as JSONL that `goalmem ingest` reads back.
 
     It has the turns, what was derived from them, notes on people, and goals. Traces, rules, settings and vectors are
-    not in it. Asks before it replaces an older export.
+    not in it. Asks before it replaces an older export. Exits with 3 if a goal cannot be read, and so is not in it.
     """
     from goalmem_cli.library.forgetting import exported, write_export
     from goalmem_cli.render.text import counted
@@ -216,13 +222,15 @@ def export(
     if parquet is not None:
         files = memory.export_tables(parquet)
         run.screen.note(f"{run.settings.place}: {len(files)} tables in {parquet}")
-    elif out is not None:
-        lines = write_export(memory, out, with_forgotten=with_forgotten)
+        return 0
+    unread: list[StoreError] = []
+    if out is not None:
+        lines = write_export(memory, out, unread, with_forgotten=with_forgotten)
         run.screen.note(f"{run.settings.place}: {counted(lines, 'line')} in {out}")
     else:
-        for document in exported(memory, with_forgotten=with_forgotten):
+        for document in exported(memory, unread, with_forgotten=with_forgotten):
             run.screen.line(document)
-    return 0
+    return warn_of(run, unread)
 
 
 @group.command("copy", epilog=examples("goalmem stores copy my-memory milvus:my-memory.db", guide="servers"))
@@ -255,6 +263,7 @@ def copy(
     if not (opened.exists and opened.embedded_with()[0]):
         other = begin(context, quiet=quiet, store=target, embedder=memory.embedded_with()[0] or None)
         opened = open_store(other.settings, other.factories, other.screen.note)
+    unread: list[StoreError] = []
     with run.screen.progress(memory.stats().conversations) as begun:
         done = copy_all(
             memory,
@@ -262,11 +271,14 @@ def copy(
             lambda added: begun(added.conversation),
             note=other.screen.note,
             restores_forgotten=restore_forgotten,
+            redacts_goals=other.settings.redact,
+            unread=unread,
         )
     if done.forgotten:
         run.screen.note(f"{other.settings.place}: {note_of_forgotten(done.forgotten, is_restored=restore_forgotten)}")
     if done.redacted:
         run.screen.note(f"{other.settings.place}: {counted(done.redacted, 'turn')} redacted, as it was there before")
+    warn_of(run, unread)
     if done.rules_fault:
         run.screen.note(f"{other.settings.place}: the rules for questions were not copied: {done.rules_fault}")
     held = f"{counted(done.conversations, 'conversation')}, {counted(done.turns, 'turn')}, {done.new_turns} new"

@@ -98,6 +98,8 @@ def copy(
     *,
     note: Callable[[str], None] = lambda _: None,
     restores_forgotten: bool = False,
+    redacts_goals: bool = False,
+    unread: list[StoreError] | None = None,
 ) -> Copied:
     """Copy all of the source into the target, and compare the two; turns that the target has stay as they are.
 
@@ -106,15 +108,18 @@ def copy(
 
     - the marks of forgotten turns;
     - the user's notes on people, except on people whom the target has notes on;
-    - the kept goals, except those whose names the target has;
+    - the kept goals, except those whose names the target has; `redacts_goals` and `unread` are as for `adopt` and
+      `GoalFolder.all`;
     - the rules for forms of questions that have no rule in the target, if they can be read and written.
 
     The copy goes through a file, so that neither memory has to fit into this process. It is stored in batches: after an
     interruption the same copy continues.
 
     Raises:
-        StoreError: one of the memories cannot be used, or the copy differs from its source.
+        StoreError: one of the memories cannot be used, the copy differs from its source, or without `unread` a goal
+            cannot be read.
     """
+    goals = [goal.document() for goal in GoalFolder(source.path / GOALS).all(unread)]
     known, sieve = KnownMemory(target, is_dry=False), Sieve(restores=restores_forgotten, takes=False)
     redactor = Redactor(redacts=False, note=note)
     sieve.take(known)
@@ -127,7 +132,7 @@ def copy(
             added = target.add_all(sifted.kept(conversations), report=report)
     known.carry([Tombstones.of_folder(source.path)])
     sieve.settle()
-    adopt(target, [goal.document() for goal in GoalFolder(source.path / GOALS).all()])
+    adopt(target, goals, redacts=redacts_goals)
     fault = _take_rules(source, target)
     told = People.of_folder(target.path).plus(People.of_folder(source.path))
     if told.persons:
@@ -149,7 +154,7 @@ def _exported(source: KeptMemory) -> Iterator[Callable[[], BinaryIO]]:
         file = TemporaryFile()  # noqa: SIM115 - closed below
     with file as kept:
         with reporting(Path(gettempdir())):
-            for document in source.export():
+            for document in source.export(unread=[]):  # the goals come from their files
                 kept.write(json.dumps(document, ensure_ascii=False).encode() + b"\n")
             kept.flush()
 

@@ -88,34 +88,40 @@ def _is_only(person: Person, conversation: ConversationSummary) -> bool:
     return bool(theirs) and not any(voice.id for voice in person.voices) and person.name not in others
 
 
-def exported(memory: KeptMemory, *, with_forgotten: bool) -> Iterator[dict[str, object]]:
+def exported(
+    memory: KeptMemory, unread: list[StoreError] | None = None, *, with_forgotten: bool
+) -> Iterator[dict[str, object]]:
     """Yield the memory as JSON documents that `ingest` reads back; `with_forgotten` adds the marks.
+
+    For `unread` see `SupportsExporting`.
 
     Raises:
         StoreError: there is no memory, it cannot be used, or the marks are damaged or too many.
     """
     if not with_forgotten:
-        yield from memory.export()
+        yield from memory.export(unread)
         return
     from goalmem_cli.store.tombstones import Tombstones
 
     Tombstones.of_folder(memory.path).documents()  # raises before anything is written
-    yield from memory.export()
+    yield from memory.export(unread)
     if marks := Tombstones.of_folder(memory.path).documents():  # with marks that were added meanwhile
         yield {"forgotten": marks}
 
 
-def write_export(memory: KeptMemory, file: Path, *, with_forgotten: bool) -> int:
+def write_export(
+    memory: KeptMemory, file: Path, unread: list[StoreError] | None = None, *, with_forgotten: bool
+) -> int:
     """Write `exported` into a file and return the number of lines; with a key in it, only the owner can read the file.
 
     Raises:
         StoreError: as `exported`, or the file cannot be written.
     """
     if not with_forgotten:
-        return memory.export_file(file)
+        return memory.export_file(file, unread)
     from goalmem_cli.store.changes.exporting import write_lines
 
-    return write_lines(exported(memory, with_forgotten=True), file, is_private=True)
+    return write_lines(exported(memory, unread, with_forgotten=True), file, is_private=True)
 
 
 def marks_in(node: Node) -> tuple[Tombstones, ...]:

@@ -167,7 +167,7 @@ class Reading:
         noted, goals, self._people, self._goals = self._people, self._goals, [], []
         if noted and (taken := people.adopt(memory, noted)):
             self._hears.note(f"taken over from exports: who {taken} {'person is' if taken == 1 else 'people are'}")
-        if goals and (taken := adopting.adopt(memory, goals)):
+        if goals and (taken := adopting.adopt(memory, goals, redacts=self._told.redacts)):
             self._hears.note(f"taken over from exports: {taken} {'goal' if taken == 1 else 'goals'}")
 
     def _tell_of_numbers(self, memory: KeptMemory) -> None:

@@ -478,7 +478,7 @@ class Memory:
         `with_forgotten` adds the marks of forgotten turns and their key, so that `ingest` can leave these turns out.
 
         Raises:
-            StoreError: the file cannot be written, or the marks are damaged.
+            StoreError: a goal cannot be read, the file cannot be written, or the marks are damaged.
         """
         from goalmem_cli.library.forgetting import write_export
 

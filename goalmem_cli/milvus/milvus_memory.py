@@ -271,10 +271,10 @@ class MilvusMemory:
         """Delete the turns and all that came from them; see `SupportsForgetting`."""
         return forgetting.forget(self._kept, selection, shown)
 
-    def export(self) -> Iterator[dict[str, object]]:
+    def export(self, unread: list[StoreError] | None = None) -> Iterator[dict[str, object]]:
         """Yield the memory as JSON documents; see `SupportsExporting`."""
         self._kept.require()
-        yield heading(self.path)
+        yield heading(self.path, unread)
         talks = list(self._kept.shown().values())
         for talk in talks:
             yield head(talk.name, talk.format, talk.own_id, talk.joined, talk.told_language)
@@ -286,9 +286,9 @@ class MilvusMemory:
                 for unit in self._kept.said([talk])[1].values():
                     yield {"unit": unit_document(unit)}
 
-    def export_file(self, file: Path) -> int:
+    def export_file(self, file: Path, unread: list[StoreError] | None = None) -> int:
         """Write `export`'s documents into a file; see `SupportsExporting`."""
-        return write_lines(self.export(), file)
+        return write_lines(self.export(unread), file)
 
     def export_tables(self, folder: Path) -> list[Path]:
         """Write conversations, sessions and turns into the folder as Parquet files; see `SupportsExporting`."""

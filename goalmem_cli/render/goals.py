@@ -31,9 +31,9 @@ def line_of_check(checked: CheckedGoal) -> str:
         return f"{head}, since {_since(state)}: {_answer(state)}"
     if outcome is Outcome.FAILED:
         return f"{head}: {safe(checked.failure) or 'the model gave no usable reply'}; it stands as before"
-    if outcome is Outcome.IN_CONFLICT:
-        ask = safe(settling(goal.question, (state.rival or "", state.answer or "")))
-        return f"{head}: {_told(state.rival, state.against)}, and {_told(state.answer, state.because)}; {ask}"
+    if state.status is GoalStatus.IN_CONFLICT:
+        first, last, ask = told_by(goal, state)
+        return f"{head}: {first}, and {last}; {ask}"
     told = _told(state.answer, state.because) if state.answer is not None else safe(state.why)
     was = f"; before: {_answer(before)}" if before.answer is not None else ""
     return f"{head}: {told}{was}"
@@ -45,7 +45,7 @@ def lines_of_history(goal: Goal, traces: Collection[str]) -> Iterator[str]:
     for state in goal.states:
         cause = f" ({safe(state.why)})" if state.why else ""
         yield f"  since {_since(state)}: {standing(state)}{cause}"
-        for line in told_by(state):
+        for line in told_by(goal, state):
             yield f"    {line}"
         yield from (f"    trace {each}" for each in (*state.traces, *state.last_traces) if each in traces)
     state = goal.state
@@ -57,6 +57,11 @@ def lines_of_history(goal: Goal, traces: Collection[str]) -> Iterator[str]:
 def touched_words(count: int, command: str) -> str:
     """Return how many goals may have changed, and the command that checks them."""
     return f"{counted(count, 'goal')} may have changed: {command}"
+
+
+def document_of(goal: Goal) -> dict[str, object]:
+    """Return a goal with all its states as JSON data; of a conflict, the question that would settle it comes too."""
+    return goal.document() | {"settling": _settling(goal, goal.state)}
 
 
 def row_of_goal(goal: Goal) -> dict[str, object]:
@@ -86,6 +91,7 @@ def row_of_check(checked: CheckedGoal) -> dict[str, object]:
         "because": _rows(state.because),
         "rival": state.rival,
         "against": _rows(state.against),
+        "settling": _settling(checked.goal, state),
         "calls": checked.calls,
     }
 
@@ -94,9 +100,24 @@ def _rows(facts: Sequence[Fact]) -> list[dict[str, object]]:
     return [{"speaker": each.speaker, "said": each.said and each.said.isoformat(), "text": each.text} for each in facts]
 
 
-def told_by(state: GoalState) -> Iterator[str]:
-    """Yield the turns that a state rests on, or that changed it."""
-    yield from map(_quote, state.evidence or (*state.because, *state.against))
+def told_by(goal: Goal, state: GoalState) -> Iterator[str]:
+    """Yield the turns that a state rests on, or that changed it; of a conflict, both answers and what would settle it.
+
+    The answers in conflict come with their turns.
+    """
+    if state.status is not GoalStatus.IN_CONFLICT:
+        yield from map(_quote, state.evidence or state.because)
+        return
+    yield _told(state.rival, state.against)
+    yield _told(state.answer, state.because)
+    yield safe(_settling(goal, state) or "")
+
+
+def _settling(goal: Goal, state: GoalState) -> str | None:
+    """Return the question that would settle a conflict, None if the state is none."""
+    if state.status is not GoalStatus.IN_CONFLICT:
+        return None
+    return settling(goal.question, (state.rival or "", state.answer or ""))
 
 
 def standing(state: GoalState) -> str:
@@ -183,13 +204,13 @@ def _section(goal: Goal, first: datetime, length: timedelta) -> Iterator[str]:
             f'height="{_HEIGHT}"><title>{_moment(state.since)}: {_text(standing(state))}</title></rect>'
         )
     yield "</svg>\n<ol>"
-    yield from map(_item, goal.states)
+    yield from (_item(goal, state) for state in goal.states)
     yield f'</ol>\n<p class="dim">last checked {_moment(goal.state.checked)}</p>\n</section>'
 
 
-def _item(state: GoalState) -> str:
+def _item(goal: Goal, state: GoalState) -> str:
     why = f' <span class="dim">({_text(state.why)})</span>' if state.why else ""
-    turns = "".join(f"\n<p>{_text(line)}</p>" for line in told_by(state))
+    turns = "".join(f"\n<p>{_text(line)}</p>" for line in told_by(goal, state))
     return f"<li>{_moment(state.since)}: {_text(standing(state))}{why}{turns}</li>"
 
 

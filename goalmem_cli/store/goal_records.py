@@ -20,7 +20,9 @@ SCHEMA_VERSION = 2
 NEAR = 10
 """An unknown answer rests on this many first hits of each open query."""
 FORGOTTEN = "what it rested on was forgotten"
-"""Why a goal is undermined."""
+"""Why a goal with an answer is undermined. Stored goals have this text, and it is compared: it must not change."""
+FORGOTTEN_NEAR = "what it may have rested on was forgotten"
+"""Why a goal without an answer is undermined. It stays unknown if a new proof finds no answer either."""
 
 
 class GoalStatus(StrEnum):
@@ -198,8 +200,11 @@ class GoalState:
     def undermined(self, question: str) -> GoalState:
         """Return the state without any quote, after its facts were forgotten."""
         plan = self.plan if self.plan is not None and self.plan.is_of(question) else None
+        why = FORGOTTEN if self.answer is not None else FORGOTTEN_NEAR
+        if self.status is GoalStatus.UNDERMINED:
+            why = self.why
         return GoalState(
-            GoalStatus.UNDERMINED, self.since, self.checked, FORGOTTEN, model=self.model, plan=plan,
+            GoalStatus.UNDERMINED, self.since, self.checked, why, model=self.model, plan=plan,
             watches=tuple(replace(each, cited=()) for each in self.watches if each.subgoal == -1),
         )  # fmt: skip
 
@@ -229,6 +234,13 @@ class Goal:
         return replace(self, states=(*before, state))
 
     @property
+    def times(self) -> Iterator[datetime]:
+        """When it was added, and when its states began and were last checked."""
+        yield self.added
+        for state in self.states:
+            yield from (state.since, state.checked)
+
+    @property
     def units(self) -> set[str]:
         """The ids of the units that its states show or rest on."""
         return {unit for state in self.states for unit in state.units}
@@ -256,6 +268,8 @@ class Goal:
             raise ValueError(f"not a goal: {error}") from error
         if not isinstance(goal, cls) or not goal.states or not goal.name:
             raise ValueError("not a goal: it has no name or no state")
+        if any(time.tzinfo is None for time in goal.times):
+            raise ValueError("not a goal: one of its times has no time zone")
         return goal
 
 

@@ -7,11 +7,12 @@ while a model runs. Each change is one atomic rename: a killed process leaves a 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goalmem_cli.errors import StoreDamaged, StoreNewer, UsageError
+from goalmem_cli.errors import StoreDamaged, StoreError, StoreNewer, UsageError
 from goalmem_cli.records import content_hash
 from goalmem_cli.store.files import Written, replace_file, reporting, unwatched
 from goalmem_cli.store.privacy import make_private, remove_leftovers
@@ -19,6 +20,9 @@ from goalmem_cli.store.privacy import make_private, remove_leftovers
 if TYPE_CHECKING:
     from goalmem_cli.store.goal_records import Goal
 
+_NAMED = re.compile(rb'"name": ("(?:[^"\\]|\\.)+")')
+"""The name in a goal's file, in quotes."""
+_HEAD = 1000
 Stored = Callable[[Collection[str]], Iterable[str]]
 """Given the ids of units, returns those that are in the memory."""
 
@@ -30,13 +34,30 @@ class GoalFolder:
         self.path = path
         self._written = written
 
-    def all(self) -> list[Goal]:
+    def all(self, unread: list[StoreError] | None = None) -> list[Goal]:
         """Return the goals in the order in which they were added.
 
+        With `unread`, what cannot be read is left out, and the errors are appended to it.
+
         Raises:
-            StoreDamaged: a file is no goal that this version can read.
+            StoreDamaged, StoreNewer: without `unread`, a file is no goal that this version can read.
         """
-        return sorted(map(self._read, self._files()), key=lambda goal: (goal.added, goal.name))
+        goals: list[Goal] = []
+        try:
+            files = self._files()
+        except StoreError as error:
+            if unread is None:
+                raise
+            unread.append(error)
+            return goals
+        for file in files:
+            try:
+                goals.append(self._read(file))
+            except StoreError as error:
+                if unread is None:
+                    raise
+                unread.append(error)
+        return sorted(goals, key=lambda goal: (goal.added, goal.name))
 
     @property
     def is_empty(self) -> bool:
@@ -53,17 +74,15 @@ class GoalFolder:
 
         Raises:
             UsageError: there is none.
-            StoreDamaged: as `all`.
+            StoreDamaged, StoreNewer: its file is no goal that this version can read.
         """
-        file = self._file(name)
-        if not file.is_file():
-            raise UsageError(f"there is no goal {name!r}", "goalmem goals lists them")
-        return self._read(file)
+        if not self.has_name(name):
+            raise UsageError(f"there is no goal {name!r}", "`goalmem goals` lists them")
+        return self._read(self._file(name))
 
     def has(self, goal: Goal) -> bool:
-        """Say whether the goal is here just as it is; raises as `all`."""
-        file = self._file(goal.name)
-        return file.is_file() and self._read(file) == goal
+        """Say whether the goal is here just as it is; raises as `get`."""
+        return self.has_name(goal.name) and self._read(self._file(goal.name)) == goal
 
     def save(self, goal: Goal) -> None:
         """Write the goal."""
@@ -99,8 +118,12 @@ class GoalFolder:
                 self.save(changed)
 
     def _files(self) -> list[Path]:
+        """Return the files of goals; a missing folder has none."""
         with reporting(self.path):
-            return sorted(self.path.glob("*.json")) if self.path.is_dir() else []
+            try:
+                return sorted(file for file in self.path.iterdir() if file.match("*.json"))
+            except FileNotFoundError:
+                return []
 
     def _changed(self, keys: Set[str], stored: Stored) -> Iterator[tuple[Path, Goal | None, Goal | None]]:
         """Yield each file with its goal now and without what the keys mean, None for one that cannot be read."""
@@ -121,12 +144,20 @@ class GoalFolder:
         """Return the goal of a file; raises StoreNewer or StoreDamaged."""
         from goalmem_cli.store.goal_records import SCHEMA_VERSION, Goal  # only here, as it loads what traces need
 
+        with reporting(file):
+            content = file.read_bytes()
         try:
-            with reporting(file):
-                document = json.loads(file.read_bytes())
+            document = json.loads(content)
             version = document.get("schema_version") if isinstance(document, dict) else None
             if isinstance(version, int) and version > SCHEMA_VERSION:
-                raise StoreNewer(f"{file} was written by a newer goalmem", "update goalmem")
+                raise StoreNewer(f"{_which(content)}{file} was written by a newer goalmem", "update goalmem")
             return Goal.from_document(document)
         except (ValueError, RecursionError) as error:
-            raise StoreDamaged(f"{file}: {error}", "delete that file, and add the goal again") from error
+            hint = "delete that file, and add the goal again"
+            raise StoreDamaged(f"{_which(content)}{file}: {error}", hint) from error
+
+
+def _which(content: bytes) -> str:
+    """Return which goal a damaged file is about, "" if its name cannot be read either."""
+    named = _NAMED.search(content[:_HEAD])
+    return f"the goal {named[1].decode('utf-8', 'replace')}: " if named else ""

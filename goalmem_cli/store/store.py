@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import RLock, local
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
+from goalmem_cli.errors import StoreError
 from goalmem_cli.memory_ports import unreported
 from goalmem_cli.memory_records import (
     FLAT,
@@ -284,13 +285,13 @@ class Store:
         """Delete the turns and all that came from them; see `SupportsForgetting`."""
         return changes.forgetting.Forgetting(self._parts).forget(selection, shown)
 
-    def export(self) -> Iterator[dict[str, object]]:
+    def export(self, unread: list[StoreError] | None = None) -> Iterator[dict[str, object]]:
         """Yield the store as JSON documents; see `SupportsExporting`."""
-        return changes.exporting.documents(self._parts)
+        return changes.exporting.documents(self._parts, unread)
 
-    def export_file(self, file: Path) -> int:
+    def export_file(self, file: Path, unread: list[StoreError] | None = None) -> int:
         """Write `export`'s documents into a file; see `SupportsExporting`."""
-        return changes.exporting.write_lines(changes.exporting.documents(self._parts), file)
+        return changes.exporting.write_lines(self.export(unread), file)
 
     def export_tables(self, folder: Path) -> list[Path]:
         """Write each content table into the folder as a Parquet file; see `SupportsExporting`."""

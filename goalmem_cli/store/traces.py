@@ -105,7 +105,7 @@ class TraceFolder:
         found = [id_ for id_ in self.ids() if id_.startswith(prefix)] if _PREFIX.fullmatch(prefix) else []
         if len(found) != 1:
             what = f"{len(found)} traces begin with" if found else "there is no trace"
-            raise UsageError(f"{what} {prefix!r}", "goalmem trace lists them")
+            raise UsageError(f"{what} {prefix!r}", "`goalmem trace` lists them")
         return self._read(self._file(found[0]))
 
     def _read(self, path: Path) -> Trace:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from goalmem_cli.cli.hints import with_store
 from goalmem_cli.config import KEYS, Settings
 from goalmem_cli.errors import ModelMissing
 from goalmem_cli.guide import NAMES
@@ -298,3 +299,34 @@ def test_no_color_and_no_terminal_mean_plain_text(tmp_path: Path) -> None:
     outcome = process("stores", GOALMEM_STORE=str(tmp_path / "store"))
     assert outcome.returncode == 0
     assert "\x1b" not in outcome.stdout + outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        (("goals", "show", "rent"), "goalmem goals"),
+        (("people", "split", "Nobody"), "goalmem people"),
+        (("search", "latte", "--speaker", "Nobody"), "goalmem stores show"),
+        (("search", "latte", "--embedder", "static"), "goalmem embedder use static"),
+    ],
+)
+def test_hints_have_commands_for_the_store_that_was_typed(
+    momoco: Goalmem, words: tuple[str, ...], command: str
+) -> None:
+    """Layers that know nothing of the command line name commands without it."""
+    store = os.environ["GOALMEM_STORE"]
+    typed = momoco(*words, "--store", store)
+    assert f"`{command} --store {store}`" in typed.err
+    assert f"`{command}`" in momoco(*words).err
+
+
+def test_only_commands_that_take_a_store_get_one(momoco: Goalmem) -> None:
+    """Nor does a command that has one, or what is no command, or is in a name from a transcript."""
+    hint = '`goalmem models` names some, `goalmem ask --store a Q` asks, `goalmem "x` and goalmem search do not'
+    assert with_store(hint, "b", lambda words: "models" not in words) == hint
+    assert with_store("`goalmem goals`", "b c", lambda words: words == ["goals"]) == "`goalmem goals --store 'b c'`"
+    assert with_store("`goalmem goals --store=a`", "b", lambda _: True) == "`goalmem goals --store=a`"
+    named = ", ".join(map(repr, ("`goalmem forget`", "it's `goalmem forget`", """it's "`goalmem forget`\\""")))
+    wanted = f"there is {named}; Ana's `goalmem goals --store b` is not it's"
+    assert with_store(f"there is {named}; Ana's `goalmem goals` is not it's", "b", lambda _: True) == wanted
+    assert "--store" not in momoco("ask", "Who?", "--model", "nope", "--store", os.environ["GOALMEM_STORE"]).err

@@ -77,7 +77,7 @@ def test_a_client_has_the_facts_of_a_guess(momoco: Goalmem) -> None:
     """What `mcp` gives names the guess, and has the facts that it rests on beside the proof."""
     words = ("ask", QUESTION, "--reasoner", "direct", "--certainty", "100", "--json")
     trace = from_document(json.loads(momoco(*words, factories=reading(DOUBTED)).out))
-    given = answered(trace, None)
+    given = answered(trace, None, "goalmem trace show")
     proof = given.document["proof"]
 
     assert trace.guess is not None and trace.guess.evidence

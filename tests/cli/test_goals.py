@@ -15,7 +15,7 @@ from goalmem_cli.cli.invocation import Invocation
 from goalmem_cli.cli.serving.offers import Offers
 from goalmem_cli.cli.serving.watching import Watched
 from goalmem_cli.config import given_settings
-from goalmem_cli.errors import ModelError
+from goalmem_cli.errors import ModelError, StoreDamaged, StoreError
 from goalmem_cli.library.forgetting import forget
 from goalmem_cli.library.hearing import Logged
 from goalmem_cli.library.memory import Memory
@@ -167,6 +167,49 @@ def test_forgetting_takes_the_answer_out_of_a_goal(home: Goalmem, tmp_path: Path
     assert home("goals", "check", factories=scripted()).code == 0
 
 
+def test_what_a_check_called_undermined_is_not_reported_again(home: Goalmem) -> None:
+    """It had no answer any more, whatever else is forgotten; nor is a goal undermined that never had an answer."""
+    nothing = model(proved(plan=plan(HOME, HOME), status="stop"))
+    read(home, "more.json", ("Cleo", "2024-03-03T10:00", "Where we live now there are swans."), MATCH)
+    home("goals", "add", "Where does Cleo live now?", "--name", "cleo", factories=nothing)
+    home("forget", "--speaker", "Ana", "--yes")
+    outcome = home("goals", "check", "home", factories=nothing)
+    assert (outcome.code, outcome.out) == (1, "home: undermined: what it rested on was forgotten\n")
+    home("forget", "--speaker", "Cleo", "--yes")
+    assert home("goals").out.count("-> undermined") == 2
+    outcome = home("goals", "check", factories=nothing)
+    assert outcome.code == 0, outcome.out
+    assert re.findall(r"(\w+): still so, since [^:]*: unknown", outcome.out) == ["home", "cleo"]
+
+
+@pytest.mark.parametrize(
+    ("text", "city", "code", "line"),
+    [
+        ("We moved to Hull last week, into the flat on Park Row.", "Hull", 1, "home: changed: Hull ("),
+        ("We moved to Leeds, into the flat on Park Row.", "Leeds", 0, "home: still so, since 3 Feb 2024: Leeds"),
+        ("We moved last week.", "", 1, "home: no longer answered: a cited turn is gone or changed"),
+    ],
+)
+def test_an_edited_turn_is_replaced_and_not_forgotten(
+    either: Goalmem, text: str, city: str, code: int, line: str
+) -> None:
+    """The goal is as its new proof says."""
+    written = [json.loads(chat((*LEEDS[:2], each), BEN, RENT)) for each in (LEEDS[2], text)]
+    numbered = [[message | {"id": f"m{place}"} for place, message in enumerate(each)] for each in written]
+    before, after = (json.dumps({"id": "c", "messages": each}) for each in numbered)
+    Path("talk.json").write_text(before, "utf-8")
+    either("ingest", "talk.json")
+    either("goals", "add", WHERE, "--name", "home", factories=lives("moved to Leeds", "Leeds"))
+    Path("talk.json").write_text(after, "utf-8")
+    read_again = either("ingest", "talk.json")
+    assert ("1 replaced" in read_again.out, "1 goal may have changed" in read_again.err) == (True, True)
+    nothing = model(proved(plan=plan(HOME, HOME), status="stop"))
+    outcome = either("goals", "check", factories=lives(text[:20], city) if city else nothing)
+    assert (outcome.code, outcome.out[: len(line)]) == (code, line)
+    outcome = either("goals", "check", factories=scripted())
+    assert (outcome.code, "still so" in outcome.out) == (0, True)
+
+
 def test_forgetting_a_later_turn_touches_what_rests_on_what_it_changed(either: Goalmem, tmp_path: Path) -> None:
     """The answer on the time before stays, and is proved again; the one on today is undermined, and found anew."""
     read(either, "talk.json", LEEDS, BEN, RENT, YORK)
@@ -304,6 +347,13 @@ def test_two_turns_are_in_conflict_until_a_later_one_settles_it(
         "what would settle it: Where does Ana live? Leeds, or York?\n"
     )
     assert "-> in conflict: Leeds, or York" in either("goals").out
+    assert either("goals", "report", "--out", "page.html").code == 0
+    for shown in (either("goals", "show", "home").out, Path("page.html").read_text("utf-8")):
+        assert all(told in shown for told in ("Ana: “We live in Leeds.”", "Cleo: “Ana lives in York.”", "settle it: "))
+    document = json.loads(either("goals", "show", "home", "--json").out)
+    assert "Where does Ana live? Leeds, or York?" in document["settling"]
+    (ana,), (cleo,) = document["states"][-1]["against"], document["states"][-1]["because"]
+    assert (ana["speaker"], ana["text"], cleo["speaker"]) == ("Ana", "We live in Leeds.", "Cleo")
     assert either("goals", "check", factories=scripted()).code == 0
     assert either("goals", "check", "--all", factories=york).code == 0
     if is_typed:
@@ -428,6 +478,28 @@ def test_two_checks_that_overlap_do_not_mix(home: Goalmem) -> None:
     assert [fact.text for fact in goal.state.evidence] == [YORK[2]]
 
 
+def test_a_conflict_is_not_told_of_a_goal_that_another_process_changed(goalmem: Goalmem, tmp_path: Path) -> None:
+    """It stands as that process left it, and nothing changed."""
+    Path("a.md").write_text("**Ana**: We live in Leeds.\n\n**Ben**: Nice.\n\n**Ana**: Yes.\n", "utf-8")
+    Path("b.md").write_text("**Cleo**: Ana lives in York.\n\n**Ben**: Really?\n\n**Cleo**: Yes.\n", "utf-8")
+    goalmem("ingest", "a.md")
+    goalmem("goals", "add", "Where does Ana live?", "--name", "home", factories=lives("live in Leeds", "Leeds"))
+    goalmem("ingest", "b.md")
+    (file,) = tmp_path.rglob(f"{GOALS}/*.json")
+
+    def racing(request: Request) -> str:
+        document = json.loads(file.read_bytes())
+        document["states"][-1]["checked"] = "2026-12-01T03:00:00+00:00"
+        file.write_text(json.dumps(document), "utf-8")
+        return living("lives in York", "York", HOME, request)
+
+    outcome = goalmem("goals", "check", factories=model(racing))
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.startswith("home: still so, since ")
+    assert "Leeds" in outcome.out
+    assert "York" in goalmem("goals", "check", factories=lives("lives in York", "York")).out
+
+
 def test_a_plan_that_this_version_cannot_read_is_written_again(home: Goalmem, tmp_path: Path) -> None:
     """The goal is kept, and its check asks the model for a plan. Its file is an older version's."""
     (file,) = tmp_path.rglob(f"{GOALS}/*.json")
@@ -547,6 +619,86 @@ def test_a_goal_hides_nothing(home: Goalmem) -> None:
     """A question as of some time is no goal, since nothing new could change its answer."""
     outcome = home("ask", WHERE, "--keep", "then", "--as-of", "2024-03")
     assert (outcome.code, outcome.error_lines[0]) == (2, "a goal follows the memory as it grows")
+
+
+def test_an_unreadable_goal_stops_no_other_one(home: Goalmem) -> None:
+    """`goals`, `goals check`, exports and copies have the others, name that one, and end with 3; so does `verify`."""
+    (file,) = Path(os.environ["GOALMEM_STORE"].removeprefix("milvus:")).parent.rglob(f"{GOALS}/*.json")
+    damaged = file.with_name("0.json")
+    damaged.write_bytes(file.read_bytes().replace(b'"home"', b'"rent"', 1)[:200])
+    faults = f'the goal "rent": {damaged}: '
+    for words in (("goals",), ("goals", "--json"), ("goals", "check"), ("goals", "report", "--out", "page.html")):
+        outcome = home(*words)
+        assert (outcome.code, faults in outcome.err) == (3, True), outcome.err
+        assert "delete that file, and add the goal again" in outcome.err
+        assert "home" in (outcome.out or Path("page.html").read_text("utf-8"))
+    outcome = home("stores", "export", "--out", "all.jsonl")
+    assert (outcome.code, faults in outcome.err) == (3, True)
+    assert "taken over from exports: 1 goal" in home("ingest", "all.jsonl", "--store", "other").err
+    outcome = home("stores", "copy", os.environ["GOALMEM_STORE"], "third")
+    assert (outcome.code, faults in outcome.err) == (0, True)
+    assert home("goals", "--store", "third").out.startswith("home: ")
+    outcome = home("stores", "verify")
+    assert (outcome.code, faults in outcome.out) == (3, True)
+    assert "delete that file" in outcome.err
+    outcome = read(home, "later.json", MATCH, more=("--check-goals",))
+    assert (outcome.code, faults in outcome.err) == (3, True)
+    read(home, "later.json", YORK, MATCH)
+    assert home("goals", "check", factories=lives("back in York", "York")).code == 1
+    damaged.unlink()
+    assert (home("stores", "verify").code, home("goals").code) == (0, 0)
+
+
+def test_programs_are_told_of_an_unreadable_goal(home: Goalmem) -> None:
+    """The library raises, unless it is given a list for errors; over MCP the answer names the goal."""
+    (file,) = Path(os.environ["GOALMEM_STORE"].removeprefix("milvus:")).parent.rglob(f"{GOALS}/*.json")
+    file.write_bytes(file.read_bytes()[:200])
+    with goalmem_cli.open(os.environ["GOALMEM_STORE"]) as memory:
+        for asked in (memory.goals.folder.all, memory.goals.touched, partial(memory.export, "all.jsonl")):
+            with pytest.raises(StoreDamaged, match='the goal "home": '):
+                asked()
+        unread: list[StoreError] = []
+        assert (memory.goals.touched(unread=unread), len(unread)) == ([], 1)
+    assert not Path("all.jsonl").exists()
+    offers = Offers(Invocation(given_settings({"store": os.environ["GOALMEM_STORE"]}), Screen(), scripted()))
+    for told in (offers.goals(), offers.remember("The rent is 950 pounds.", "Ana")):
+        assert told["unreadable"] == [unread[0].message]
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+def test_goals_that_cannot_be_listed_are_an_error(goalmem: Goalmem, is_file: bool) -> None:
+    """A file in the place of the folder, or a folder that the system refuses, is no empty folder."""
+    read(goalmem, "talk.json", LEEDS)
+    folder = Path("store", GOALS)
+    if is_file:
+        folder.write_text("x", "utf-8")
+    else:
+        folder.symlink_to(folder.name)
+    commands = (("goals",), ("goals", "check"), ("stores", "verify"), ("stores", "export", "--out", "all.jsonl"))
+    for words in (*commands, ("goals", "report", "--out", "page.html")):
+        outcome = goalmem(*words)
+        assert (outcome.code, f"{GOALS}: " in outcome.err + outcome.out) == (3, True), (words, outcome)
+    assert not Path("page.html").exists()
+    outcome = read(goalmem, "later.json", YORK)
+    assert (outcome.code, f"{GOALS}: " in outcome.err) == (0, True)
+    assert read(goalmem, "more.json", MATCH, more=("--check-goals",)).code == 3
+
+
+@pytest.mark.parametrize("field", ["added", "since", "checked"])
+def test_a_goal_with_a_time_without_a_zone_is_damaged(home: Goalmem, field: str) -> None:
+    """Also in an export: such times cannot be compared."""
+    (file,) = Path(os.environ["GOALMEM_STORE"].removeprefix("milvus:")).parent.rglob(f"{GOALS}/*.json")
+    assert home("stores", "export", "--out", "all.jsonl").code == 0
+    heading, *lines = Path("all.jsonl").read_text("utf-8").splitlines()
+    document = json.loads(heading)
+    (goal,) = document["goals"]
+    (goal if field == "added" else goal["states"][0])[field] = "2026-01-01T10:00:00"
+    file.write_text(json.dumps(goal), "utf-8")
+    outcome = home("goals")
+    assert (outcome.code, "one of its times has no time zone" in outcome.err) == (3, True)
+    Path("all.jsonl").write_text("\n".join((json.dumps(document), *lines)) + "\n", "utf-8")
+    assert home("ingest", "all.jsonl", "--store", "other").code == 0
+    assert home("goals", "--store", "other").code == 1
 
 
 def test_a_damaged_goal_is_one_line_and_hinders_no_reading(goalmem: Goalmem) -> None:

@@ -115,18 +115,19 @@ FILES: dict[ClientName, str] = {
 
 @pytest.mark.parametrize("client", FILES)
 def test_the_settings_from_before_goalmem_are_kept_for_good(goalmem: Goalmem, home: Path, client: ClientName) -> None:
-    """A later change of the file has a copy of its own, which is named; what has a copy already gets no second."""
+    """So are those from before the last change, in a second copy; what has a copy already gets no second."""
     path, before = settings_of(home, client), FILES[client].encode()
     path.write_bytes(before)
     first = path.with_name(path.name + COPY_SUFFIX)
     assert str(first) in goalmem("mcp", "install", client, "--yes", "--store", "a").err
-    for number, words in enumerate((["install", client, "--store", "b"], ["uninstall", client]), 2):
-        was, kept = path.read_bytes(), first.with_name(f"{first.name}-{number}")
+    kept = first.with_name(f"{first.name}-2")
+    for words in (["install", client, "--store", "b"], ["install", client, "--store", "c"], ["uninstall", client]):
+        was = path.read_bytes()
         assert goalmem("mcp", *words, "--yes").err == f"the settings as they were: {kept}\n"
         assert (first.read_bytes(), kept.read_bytes(), kept.stat().st_mode & 0o777) == (before, was, 0o600)
     path.write_bytes(before)
     assert goalmem("mcp", "install", client, "--yes").err == f"the settings as they were: {first}\n"
-    assert len(list(path.parent.glob(f"{path.name}{COPY_SUFFIX}*"))) == 3
+    assert len(list(path.parent.glob(f"{path.name}{COPY_SUFFIX}*"))) == 2
 
 
 @pytest.mark.parametrize("client", FILES)

@@ -335,6 +335,43 @@ def test_the_setting_holds_for_what_is_typed_too(
     assert not any(secret in bytes_of(tmp_path / "store") for secret in (KEY, GITHUB))
 
 
+def test_the_setting_holds_for_names_of_goals(
+    goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A typed name with a secret is refused in one line without it; one made of the question has it blacked out."""
+    stored(goalmem, tmp_path / "talk.json", "--redact")
+    monkeypatch.setenv("GOALMEM_REDACT", "true")
+    for words in (("goals", "add", "Whose is it?", "--name", KEY), ("ask", "Whose is it?", "--keep", f"of {KEY}")):
+        refused = goalmem(*words, factories=scripted())
+        assert (refused.code, KEY in refused.err) == (2, False)
+        assert refused.error_lines[0] == "the name has a secret (1 aws key)"
+    added = goalmem("goals", "add", f"Whose key is {KEY}?", factories=scripted(*[NO_PROOF] * 4))
+    assert added.out.startswith("whose-key-is-redacted-aws-key: Whose key is [redacted: aws key]?"), added.err
+    held = bytes_of(tmp_path / "store").casefold()
+    assert KEY.casefold() not in held
+
+
+@pytest.mark.parametrize("is_copied", [True, False])
+def test_the_setting_holds_for_goals_of_other_stores(
+    goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_copied: bool
+) -> None:
+    """Names and questions of an export or a copied store have their secrets blacked out, in all that the goal keeps."""
+    monkeypatch.chdir(tmp_path)
+    Path("plain.md").write_text("**Ana**: Whose key is it?\n\n**Ben**: No idea.\n\n**Ana**: Hm.\n", "utf-8")
+    goalmem("ingest", "plain.md", "--store", "plain")
+    words = ("goals", "add", f"Whose key is {KEY}?", "--name", f"of {KEY}", "--store", "plain")
+    assert f"of {KEY}: " in goalmem(*words, factories=scripted(*[NO_PROOF] * 4)).out
+    goalmem("stores", "export", "--store", "plain", "--out", "all.jsonl")
+    monkeypatch.setenv("GOALMEM_REDACT", "true")
+    outcome = (
+        goalmem("stores", "copy", "plain", "other") if is_copied else goalmem("ingest", "all.jsonl", "--store", "other")
+    )
+    assert outcome.code == 0, outcome.err
+    told = goalmem("goals", "--store", "other").out
+    assert told.startswith("of [redacted: aws key]: Whose key is [redacted: aws key]?")
+    assert KEY not in bytes_of(Path("other"))
+
+
 @pytest.mark.parametrize("how", ["by id", "by file"])
 def test_reading_again_replaces_what_was_stored_plain(goalmem: Goalmem, tmp_path: Path, how: str) -> None:
     """No byte of it stays, and the conversation is one."""

@@ -12,7 +12,6 @@ import sys
 import sysconfig
 import tomllib
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -318,14 +317,11 @@ class Plan:
 
 
 def _copied(path: Path, content: bytes, written: Written) -> Path:
-    """Return a copy of the content beside the path. Copies of other content stay; a number tells them apart."""
-    for number in count(1):
-        kept = path.with_name(f"{path.name}{COPY_SUFFIX}{f'-{number}' if number > 1 else ''}")
-        there = content_if_there(kept)
-        if there is None:
-            replace_file(kept, content, written, HINT_FILE)  # only its owner may read what it makes
-        if there in (None, content):
-            break
+    """Return a copy of the content beside the path: the first stays for good, the second is of the last change."""
+    first = path.with_name(path.name + COPY_SUFFIX)
+    kept = first if content_if_there(first) in (None, content) else first.with_name(f"{first.name}-2")
+    if content_if_there(kept) != content:
+        replace_file(kept, content, written, HINT_FILE)  # only its owner may read what it makes
     return kept
 
 

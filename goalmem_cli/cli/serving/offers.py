@@ -139,7 +139,7 @@ class Offers:
                 wants_all=wants_all,
                 observer=watched,
             )
-            return answered(trace, memory.last_trace)
+            return answered(trace, memory.last_trace, self._run.command("trace", "show"))
 
     @contextmanager
     def _working(self, watched: Watched) -> Iterator[None]:
@@ -245,10 +245,12 @@ class Offers:
         """Return the kept goals, each with whether new turns may have changed it."""
         from goalmem_cli.render.goals import row_of_goal
 
+        unread: list[StoreError] = []
         with self._reading:
-            found = self._stored().goals.touched()
+            found = self._stored().goals.touched(unread=unread)
         shown = [row_of_goal(goal) | {"may_have_changed": touch is not None} for goal, touch in found]
-        return {"goals": shown[:MOST_CONVERSATIONS], "left_out": max(0, len(shown) - MOST_CONVERSATIONS)}
+        told = {"goals": shown[:MOST_CONVERSATIONS], "left_out": max(0, len(shown) - MOST_CONVERSATIONS)}
+        return told | _unreadable(unread)
 
     def keep_goal(self, question: str, name: str | None, watched: Watched) -> Answered:
         """Ask a question, keep it as a goal, and return its state.
@@ -320,19 +322,29 @@ class Offers:
         if self._memory is None:
             self._memory = self._opened()
         if not self._memory.kept.exists:
-            hint = "`goalmem ingest PATH` reads a transcript into it"
+            hint = f"`{self._run.command('ingest', names=['PATH'])}` reads a transcript into it"
             raise StoreError(f"there is no store at {self._run.settings.place}", hint)
         return self._memory
 
 
 def _touched(memory: Memory) -> dict[str, object]:
-    """Return the names of the goals that a change of the memory may have changed, if any."""
-    names = [goal.name for goal, touch in memory.goals.touched() if touch is not None]
-    return {"goals_that_may_have_changed": names[:MOST_CONVERSATIONS]} if names else {}
+    """Return the names of the goals that a change of the memory may have changed, if any, and the unreadable ones."""
+    unread: list[StoreError] = []
+    names = [goal.name for goal, touch in memory.goals.touched(unread=unread) if touch is not None]
+    told = {"goals_that_may_have_changed": names[:MOST_CONVERSATIONS]} if names else {}
+    return told | _unreadable(unread)
 
 
-def answered(trace: Trace, kept: str | None) -> Answered:
-    """Return the answer with its proof, as text and as JSON; of the facts, only those that are cited."""
+def _unreadable(unread: Sequence[StoreError]) -> dict[str, object]:
+    """Return which goals cannot be read, if any."""
+    return {"unreadable": [error.message for error in unread[:MOST_CONVERSATIONS]]} if unread else {}
+
+
+def answered(trace: Trace, kept: str | None, shows: str) -> Answered:
+    """Return the answer with its proof, as text and as JSON; of the facts, only those that are cited.
+
+    `shows` is the command that shows a trace, for a proof that is too long.
+    """
     from goalmem_cli.render.sharing import proof_text
     from goalmem_cli.render.tree import outcome_word, reason_line
     from goalmem_cli.trace import Status, as_document
@@ -341,7 +353,7 @@ def answered(trace: Trace, kept: str | None) -> Answered:
     failed = None if is_answered else reason_line(trace)
     first = one_line(trace.answer or "") if is_answered else f"{outcome_word(trace)}: {failed}"
     proof = proof_text(trace)
-    proof = proof if len(proof) <= MOST_PROOF else f"{proof[:MOST_PROOF]}\n(cut here; `goalmem trace show` has it all)"
+    proof = proof if len(proof) <= MOST_PROOF else f"{proof[:MOST_PROOF]}\n(cut here; `{shows}` has it all)"
     document: dict[str, Any] = as_document(trace)
     cited = {*trace.evidence, *(trace.guess.evidence if trace.guess else ())}
     for step in (step for attempt in trace.attempts for step in attempt.steps):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from goalmem_cli.backbones.flat import FlatBackbone
+from goalmem_cli.backbones.flat import RECIPES, RERANKED, FlatBackbone
 from goalmem_cli.backbones.later import marked
 from goalmem_cli.backbones.now.holding import Holding
 from goalmem_cli.errors import ModelError
@@ -269,7 +269,6 @@ def _other_decision(event: str, numbers: Sequence[str], chance: random.Random) -
 DEPTH = 10
 AT_ONCE = 64
 """How many things the model is asked at once, so that all conversations progress side by side."""
-FLAT = "reranked"
 OF_ONE_TURN = ("turn", "note", "event")
 """The kinds of units that say the same as their first turn."""
 DECIDING = ("mem0", "mem0-graph", "a-mem", "magma", "graphiti")
@@ -284,7 +283,8 @@ class ChangeFigures:
     - `now`, `as_of`: the shares of questions about the present and about an earlier time that were found. Of the first
       ten hits, the first that is about the question and not marked as replaced must have the answer.
     - `own_now`, `own_as_of`: the same in the backbone's own order, into which no later statements are put.
-    - `of_kind`: how the present value was told last -> the number of questions and the share `now`.
+    - `of_kind`, `of_kind_then`: how the value in question was told last -> the number of questions and the share `now`,
+      and the same for `as_of`.
     - `latest_now`, `latest_as_of`: the same, but the hit that was said last must have the answer.
     - `calls`, `tokens`: per indexed turn, with one call per item.
     - `late_calls`, `late_turns`: the calls to index again after a session was inserted between two indexed ones, and
@@ -305,6 +305,7 @@ class ChangeFigures:
     own_now: float = 0.0
     own_as_of: float = 0.0
     of_kind: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    of_kind_then: Mapping[str, tuple[int, float]] = field(default_factory=dict)
 
 
 def measure_changes(
@@ -317,6 +318,8 @@ def measure_changes(
 ) -> Iterator[ChangeFigures]:
     """Yield the results of `reranked`, then of each backbone with each share of wrong decisions.
 
+    Flat backbones decide nothing, and come once, after `reranked`.
+
     Raises:
         ModelError: there are no replies for a backbone.
         StoreError: a store cannot be used.
@@ -324,10 +327,11 @@ def measure_changes(
     questions = [pair for history in histories for pair in questions_of(history, seed)]
     of_turns = {told.turn.id: told for history in histories for told in history.tellings}
     asking = _Asking(questions, of_turns)
-    store = open_store(FLAT)
+    store = open_store(RERANKED)
     store.add_all([history.conversation for history in histories])
-    yield asking.figures(FLAT, 0.0, FlatBackbone(store, FLAT), store)
-    runs = [(name, share) for name in backbones for share in wrong]
+    for name in dict.fromkeys((RERANKED, *(name for name in backbones if name in RECIPES))):
+        yield asking.figures(name, 0.0, FlatBackbone(store, name), store)
+    runs = [(name, share) for name in backbones if name not in RECIPES for share in wrong]
     for done, (name, share) in enumerate(runs, 1):
         yield _measured(open_store(f"{name}-{share}"), asking, histories, name, DecidingModel(histories, share, seed))
         report(done, len(runs))
@@ -366,7 +370,7 @@ class _Asking:
         """Ask every question and return the results."""
         holding = Holding(backbone, store)
         right = [[0, 0], [0, 0], [0, 0]]
-        of_kind: dict[str, list[bool]] = {}
+        of_kinds: tuple[dict[str, list[bool]], ...] = ({}, {})
         for pair in self.questions:
             for when, asked in enumerate(pair):
                 own = self._found(asked, backbone.retrieve(_query(asked), DEPTH))
@@ -377,14 +381,16 @@ class _Asking:
                 right[0][when] += is_right
                 right[1][when] += latest == asked.answer
                 right[2][when] += _first(own) == asked.answer
-                if asked.as_of is None:
-                    of_kind.setdefault(asked.told_as, []).append(is_right)
+                of_kinds[when].setdefault(asked.told_as, []).append(is_right)
         count = max(1, len(self.questions))
         shares = ([each / count for each in row] for row in right)
         (now, as_of), (latest_now, latest_as_of), (own_now, own_as_of) = shares
-        kinds = {kind: (len(found), sum(found) / len(found)) for kind, found in sorted(of_kind.items())}
+        kinds, then = (
+            {kind: (len(found), sum(found) / len(found)) for kind, found in sorted(of_kind.items())}
+            for of_kind in of_kinds
+        )
         figures = ChangeFigures(name, wrong, len(self.questions), now, as_of, latest_now, latest_as_of)
-        return replace(figures, own_now=own_now, own_as_of=own_as_of, of_kind=kinds)
+        return replace(figures, own_now=own_now, own_as_of=own_as_of, of_kind=kinds, of_kind_then=then)
 
     def _found(self, asked: Asked, hits: Sequence[Hit]) -> list[tuple[str, str | None]]:
         """Return the time and the value of each hit about the question, best first.

@@ -96,6 +96,10 @@ class Telling:
         """The value from then on; None after an end."""
         return None if self.kind is Kind.END else self.value
 
+    def is_told(self, at: datetime | None) -> bool:
+        """Say whether the turn was said by a time (None: now)."""
+        return at is None or (self.turn.said is not None and self.turn.said <= at)
+
     @property
     def statement(self) -> str:
         """The content as a self-contained sentence."""
@@ -156,8 +160,7 @@ class History:
 
     def state(self, person: str, slot: Slot, at: datetime | None = None) -> str | None:
         """Return the value at a time (None: now); None if the fact had ended or was not stated yet."""
-        told = [each for each in self.tellings if at is None or (each.turn.said is not None and each.turn.said <= at)]
-        last = last_about(told, person, slot)
+        last = last_about([each for each in self.tellings if each.is_told(at)], person, slot)
         return None if last is None else last.holds
 
 
@@ -188,7 +191,7 @@ def questions_of(history: History, seed: int) -> Iterator[tuple[Asked, Asked]]:
             now, then = (
                 Asked(
                     slot.question.format(person=person), person, slot, history.conversation.name, at,
-                    history.state(person, slot, at), _told_as(tellings),
+                    history.state(person, slot, at), _told_as([each for each in tellings if each.is_told(at)]),
                 )
                 for at in (None, ends[chance.choice(before)])
             )  # fmt: skip
@@ -196,7 +199,7 @@ def questions_of(history: History, seed: int) -> Iterator[tuple[Asked, Asked]]:
 
 
 def _told_as(tellings: Sequence[Telling]) -> str:
-    """Return how the present value was stated last: as a correction, repeat, end, return or change."""
+    """Return how the value after these tellings was stated last: new, a change, correction, repeat, end or return."""
     *before, last = tellings
     others = [place for place, each in enumerate(before) if each.holds != last.holds]
     is_return = bool(others) and any(each.holds == last.holds for each in before[: others[-1]])

@@ -219,20 +219,23 @@ def changes(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Print what deciding backbones know of facts that change.
+    """Print what backbones know of facts that change.
 
     People tell where they live and work, what they drive and like, with changes, corrections, ends and repeats. The
     questions ask what is so now, and what was so before something changed. No model is asked: the decisions are those
-    that a model should make, except for the share that --wrong makes wrong.
+    that a model should make, except for the share that --wrong makes wrong. Flat backbones (reranked, hybrid, bm25 and
+    so on) decide nothing; --wrong is not for them.
     """
+    from goalmem_cli.backbones.flat import RECIPES
     from goalmem_cli.lab.bench.changes import DECIDING, measure_changes
     from goalmem_cli.lab.bench.gathering import GatheringStore
     from goalmem_cli.lab.bench.stories import made_up_histories
     from goalmem_cli.wiring import chosen_embedder
 
     names = listed(backbone, "--backbone") if backbone else DECIDING
-    if unknown := [name for name in names if name not in DECIDING]:
-        raise UsageError(f"there are no gold decisions for {unknown[0]!r}", f"choose among {', '.join(DECIDING)}")
+    known = (*RECIPES, *DECIDING)
+    if unknown := [name for name in names if name not in known]:
+        raise UsageError(f"there are no gold decisions for {unknown[0]!r}", f"choose among {', '.join(known)}")
     shares = _shares(wrong)
     found = []
     with TemporaryDirectory(prefix="goalmem-bench-") as place:
@@ -264,36 +267,53 @@ def _shares(text: str) -> list[float]:
     return shares
 
 
-def _share(found: tuple[int, float] | None) -> str:
-    return "" if found is None else f"{found[1]:.3f} ({found[0]})"
-
-
 def _show_changes(run: Invocation, found: Sequence[ChangeFigures]) -> None:
-    """Print the results of `bench changes` as two tables, with notes that explain their columns."""
+    """Print the results of `bench changes` as tables that fit in 80 columns, with notes that explain them."""
     from goalmem_cli.render.tables import plain_table
 
-    columns = ("wrong", "now", "then", "own now", "own then", "last now", "last then", "calls", "tokens", "late")
+    columns = ("wrong", "now", "then", "own now", "own then", "last now", "last then")
     rows = [
         (
-            each.backbone,
-            f"{each.wrong:.0%}",
+            *_run(each),
             *(f"{share:.3f}" for share in (each.now, each.as_of, each.own_now, each.own_as_of)),
             *(f"{share:.3f}" for share in (each.latest_now, each.latest_as_of)),
-            f"{each.calls:.2f}",
-            f"{each.tokens:,.0f}",
-            f"{each.late_calls:,}",
         )
         for each in found
     ]
     run.screen.show(plain_table(("backbone", *columns), rows, numbers=columns))
-    kinds = sorted({kind for each in found for kind in each.of_kind})
-    rows = [(each.backbone, f"{each.wrong:.0%}", *(_share(each.of_kind.get(kind)) for kind in kinds)) for each in found]
-    run.screen.show(plain_table(("backbone", "wrong", *kinds), rows, numbers=("wrong", *kinds)))
+    _show_kinds(run, found)
     run.screen.note("now, then: by the first hit that tells of it, not marked as replaced; own: by the first hit of")
     run.screen.note("the backbone alone; last: by the one of the ten hits that was said last")
-    run.screen.note("below: now, by how the value was told last, with the number of questions")
-    late = found[-1].late_turns
-    run.screen.note(f"calls, tokens: of a turn; late: calls of indexing again with a session of {late} turns put in")
+    run.screen.note("second table: now and then by how the value in question was told last")
+    if decided := [each for each in found if each.late_turns]:
+        costs = ("wrong", "calls", "tokens", "late")
+        cells = [(*_run(each), f"{each.calls:.2f}", f"{each.tokens:,.0f}", f"{each.late_calls:,}") for each in decided]
+        run.screen.show(plain_table(("backbone", *costs), cells, numbers=costs))
+        late = decided[-1].late_turns
+        run.screen.note(
+            f"calls, tokens: of a turn; late: calls of indexing again with a session of {late} turns put in"
+        )
+
+
+def _show_kinds(run: Invocation, found: Sequence[ChangeFigures]) -> None:
+    """Print a table of the shares by how the value was told last, after the numbers of the questions."""
+    from goalmem_cli.render.tables import plain_table
+
+    kinds = sorted({kind for each in found for kind in (*each.of_kind, *each.of_kind_then)})
+    rows: list[tuple[str, ...]] = []
+    for when, of_kinds in (("now", [each.of_kind for each in found]), ("then", [each.of_kind_then for each in found])):
+        rows.append(
+            ("questions", "", when, *(str(of_kinds[0][kind][0]) if kind in of_kinds[0] else "" for kind in kinds))
+        )
+        rows += [
+            (*_run(each), when, *(f"{of_kind[kind][1]:.3f}" if kind in of_kind else "" for kind in kinds))
+            for each, of_kind in zip(found, of_kinds, strict=True)
+        ]
+    run.screen.show(plain_table(("backbone", "wrong", "asked", *kinds), rows, numbers=("wrong", *kinds)))
+
+
+def _run(figures: ChangeFigures) -> tuple[str, str]:
+    return figures.backbone, f"{figures.wrong:.0%}"
 
 
 COMMANDS: Mapping[Callable[..., int], tuple[str, ...]] = {

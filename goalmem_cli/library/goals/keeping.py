@@ -18,6 +18,7 @@ from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.traces import bare
 
 if TYPE_CHECKING:
+    from goalmem_cli.errors import StoreError
     from goalmem_cli.library.answering import Parts, Terms
     from goalmem_cli.ports import Backbone, Observer
     from goalmem_cli.reasoners.goal_mem.records import Begun
@@ -80,12 +81,18 @@ class Goals:
     def free_name(self, question: str, name: str | None = None) -> str:
         """Return the wanted name, or one made from the question's first words.
 
+        If the settings say that secrets are blacked out, the question's are, and a name with one is refused.
+
         Raises:
-            UsageError: the name is empty, too long or taken.
+            UsageError: the name is empty, too long or taken, or has a secret.
         """
         from goalmem_cli.library.answering import one_line
+        from goalmem_cli.store.redaction import redacted
 
         folder = self.folder
+        if self._parts.settings.redact:
+            _refuse_secret(name or "")
+            question = redacted(question)[0]
         if name is not None:
             chosen = one_line(name)
             if not chosen or len(chosen) > LONGEST_NAME:
@@ -123,15 +130,19 @@ class Goals:
         self._undermine_lost(goal, generation)
         return self.folder.get(name)
 
-    def touched(self, names: Iterable[str] | None = None) -> list[tuple[Goal, Touch | None]]:
+    def touched(
+        self, names: Iterable[str] | None = None, unread: list[StoreError] | None = None
+    ) -> list[tuple[Goal, Touch | None]]:
         """Return the goals (None: all), each with the reason why it may have changed, or None; no model is used.
+
+        With `unread`, those of all goals that cannot be read are left out, and their errors are appended to it.
 
         Raises:
             UsageError: there is no goal of such a name.
-            StoreError: there is no memory, or it cannot be read.
+            StoreError: there is no memory, it cannot be read, or without `unread` a goal cannot be read.
         """
         folder, generation = self.folder, self.generation
-        goals = folder.all() if names is None else [folder.get(name) for name in names]
+        goals = folder.all(unread) if names is None else [folder.get(name) for name in names]
         if not goals:
             return []
         backbone, kept = self._ranked(), self._parts.kept
@@ -152,8 +163,8 @@ class Goals:
         """Prove a goal again, and keep its new state. Without `touch`, every step is proved again.
 
         The proof begins with the kept plan and the groundings that were not touched. If that fails where there was an
-        answer, the question is asked anew. A goal that another process changed meanwhile keeps what that one wrote. One
-        in a language that the model does not read is not checked, and stays as it is.
+        answer, the question is asked anew. A goal that another process changed meanwhile keeps what that one wrote, and
+        is reported as still so. One in a language that the model does not read is not checked, and stays as it is.
 
         Raises:
             ModelError: the model cannot be loaded or used.
@@ -177,19 +188,19 @@ class Goals:
         saved = tuple(id_ for _, id_ in tries if id_ is not None)
         state = replace(next_state(goal, bare(trace), told, saved, began), generation=generation)
         rivals = before.watches if state.rival is not None else ()
-        after = goal.with_state(self._watched(state, trace, asked, generation, rivals))
+        after, outcome = goal.with_state(self._watched(state, trace, asked, generation, rivals)), told.outcome
         with self._parts.kept.keeping() as written:
             folder = self._own(written)
             if folder.has(goal):
                 folder.save(after)
             elif folder.has_name(goal.name):
-                after = folder.get(goal.name)
+                after, outcome = folder.get(goal.name), Outcome.STILL
         traces = open_traces(self._parts.settings)
         named = {each for state in after.states for each in (*state.traces, *state.last_traces)}
         for id_ in {*before.last_traces, *saved} - named:
             traces.remove(id_)
         self._undermine_lost(after, generation)
-        return CheckedGoal(after, before, told.outcome, touch.why, calls)
+        return CheckedGoal(after, before, outcome, touch.why, calls)
 
     def remove(self, name: str) -> None:
         """Delete a goal.
@@ -353,8 +364,17 @@ def question_of(goal: Goal) -> Question:
     )
 
 
+def _refuse_secret(name: str) -> None:
+    """Raise UsageError if the name has a secret."""
+    from goalmem_cli.store.redaction import kinds_in_words, redacted
+
+    _, found = redacted(name)
+    if found:
+        raise UsageError(f"the name has a secret ({kinds_in_words(found)})", "take another name")
+
+
 def _taken(name: str) -> UsageError:
-    return UsageError(f"there is a goal {name!r} already", "goalmem goals lists them")
+    return UsageError(f"there is a goal {name!r} already", "`goalmem goals` lists them")
 
 
 def _now() -> datetime:

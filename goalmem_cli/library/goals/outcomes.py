@@ -40,6 +40,8 @@ def verdict(before: GoalState, trace: Trace, touch: Touch, stored: frozenset[str
     `stored` are the units of the evidence before that are still stored. Of two answers, the one whose latest evidence
     was said later holds. If neither was, and the evidence of both is stored, they are in conflict. So are two values
     that one proof found. A new turn that gives one of two values in conflict settles it.
+
+    Forgetting takes the answer out of `before`, so evidence that is not stored was replaced: its text was edited.
     """
     from goalmem_cli.store.traces import evidence_of
     from goalmem_cli.trace import Status
@@ -52,14 +54,14 @@ def verdict(before: GoalState, trace: Trace, touch: Touch, stored: frozenset[str
         is_known = before.rival is not None and {before.rival, before.answer} == both
         return Verdict(Outcome.STILL) if is_known else conflict
     if before.answer is None:
-        was = before.status
         if is_answered:
             return Verdict(Outcome.ANSWERED, _by(new), new)
-        return Verdict(Outcome.UNDERMINED, FORGOTTEN) if was is GoalStatus.UNDERMINED else Verdict(Outcome.STILL)
+        is_news = before.status is GoalStatus.UNDERMINED and before.why == FORGOTTEN
+        return Verdict(Outcome.UNDERMINED, FORGOTTEN) if is_news else Verdict(Outcome.STILL)
     old = (*before.evidence, *(before.because if before.rival is not None else ()), *before.against)
-    is_there = bool(old) and all(fact.unit in stored for fact in old)
     if not is_answered:
-        return Verdict(Outcome.LOST, touch.why) if is_there else Verdict(Outcome.UNDERMINED, FORGOTTEN)
+        return Verdict(Outcome.LOST, touch.why)
+    is_there = bool(old) and all(fact.unit in stored for fact in old)
     is_over = not is_there or _is_later(facts, old, before.checked)
     if before.rival is not None:
         is_settled = is_over or (_is_either(before, trace) and _may_be_later(told, old, before.checked))

@@ -47,6 +47,6 @@ class DeferredEmbedder:
                 raise EmbedderMismatch(
                     f"the embedder {self.name} gives {self._loaded.dimension} numbers a text, the store has "
                     f"{self.dimension}",
-                    f"bring back that model, or embed the store again: goalmem embedder use {self.name}",
+                    f"bring back that model, or embed the store again: `goalmem embedder use {self.name}`",
                 )
         return self._loaded

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from goalmem_cli.errors import StoreError
 from goalmem_cli.memory_records import FLAT
 from goalmem_cli.records import Derived, Turn, Unit
 from goalmem_cli.store.changes.overlapping import target_of
@@ -26,15 +27,17 @@ CONTENT_TABLES = (
 )  # fmt: skip
 
 
-def documents(parts: Parts) -> Iterator[dict[str, object]]:
+def documents(parts: Parts, unread: list[StoreError] | None = None) -> Iterator[dict[str, object]]:
     """Yield the documents, without turn units, vectors and indexes, which are made again when read.
 
+    With `unread`, goals that cannot be read are left out, and their errors are appended to it.
+
     Raises:
-        StoreError: there is no store, or it cannot be used.
+        StoreError: there is no store, it cannot be used, or without `unread` a goal cannot be read.
     """
     parts.require()
     with parts.database.reading() as connection:
-        yield heading(parts.path)
+        yield heading(parts.path, unread)
         joined: dict[str, list[str]] = {}
         for alias, target in sorted(overlaps.load_joined(connection).items()):
             joined.setdefault(target, []).append(alias)
@@ -65,11 +68,14 @@ def documents(parts: Parts) -> Iterator[dict[str, object]]:
                 yield {"edge": asdict(edge)}
 
 
-def heading(folder: Path) -> dict[str, object]:
-    """Return the first document, with the schema's version, the user's notes on people, and the kept goals."""
+def heading(folder: Path, unread: list[StoreError] | None) -> dict[str, object]:
+    """Return the first document, with the schema's version, the user's notes on people, and the kept goals.
+
+    For `unread` see `documents`.
+    """
     told = {
         "people": People.of_folder(folder).documents(),
-        "goals": [goal.document() for goal in GoalFolder(folder / GOALS).all()],
+        "goals": [goal.document() for goal in GoalFolder(folder / GOALS).all(unread)],
     }
     return {"goalmem": SCHEMA_VERSION} | {name: each for name, each in told.items() if each}
 

@@ -49,7 +49,7 @@ class Fingerprint:
         if meta.fingerprint is not None and not self.matches(meta.fingerprint):
             raise EmbedderMismatch(
                 f"the embedder {self._embedder.name} gives other vectors than when the store was built",
-                f"bring back that model, or embed the store again: goalmem embedder use {self._embedder.name}",
+                f"bring back that model, or embed the store again: `goalmem embedder use {self._embedder.name}`",
             )
 
     def matches(self, recorded: str) -> bool:

@@ -224,5 +224,5 @@ def check_embedder(meta: Meta, embedder: Embedder) -> None:
         raise EmbedderMismatch(
             f"the store was embedded with {meta.embedder} ({meta.dimension} numbers a text), "
             f"not {embedder.name} ({embedder.dimension})",
-            f"use --embedder {meta.embedder}, or embed the store again: goalmem embedder use {embedder.name}",
+            f"use --embedder {meta.embedder}, or embed the store again: `goalmem embedder use {embedder.name}`",
         )

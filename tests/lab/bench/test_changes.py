@@ -1,6 +1,7 @@
 """`goalmem bench changes`: made-up histories, the decisions that they call for, and what is known of them."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -146,6 +147,21 @@ def test_turns_know_what_holds_now_however_it_was_told(capsys: pytest.CaptureFix
     assert turns["as_of"] >= turns["own_as_of"]
     assert {"change", "correction", "repeat", "end", "return"} <= set(turns["of_kind"])
     assert min(share for _, share in turns["of_kind"].values()) >= 0.9
+
+
+def test_flat_backbones_are_measured_once_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    """They decide nothing; corrections, repeats and returns are apart for both times."""
+    words = ("--backbone", "bm25,hybrid", "--wrong", "0,0.5")
+    found = measured(capsys, "--facts", "400", *words)
+    assert [(each["backbone"], each["wrong"]) for each in found] == [("reranked", 0), ("bm25", 0), ("hybrid", 0)]
+    for each in found:
+        for of_kind, share in ((each["of_kind"], each["now"]), (each["of_kind_then"], each["as_of"])):
+            assert {"correction", "repeat", "return"} <= set(of_kind)
+            assert sum(number for number, _ in of_kind.values()) == each["questions"]
+            right = sum(number * right for number, right in of_kind.values())
+            assert right == pytest.approx(share * each["questions"])
+    assert run(["bench", "changes", "--facts", "20", *words]) == 0
+    assert re.search(r"bm25 +0% +then ", capsys.readouterr().out)
 
 
 @pytest.mark.slow
