@@ -20,7 +20,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, timedelta
 from io import StringIO
 from itertools import count, pairwise
 from pathlib import Path
@@ -112,15 +112,16 @@ def build(folder: Path, embedder: HashEmbedder = OLD) -> None:
 
 def goal_about(*turns: Turn) -> Goal:
     """Return a goal with a state for each of the turns, that shows it."""
+    added = START.replace(tzinfo=UTC)
     states = [
         GoalState(
-            GoalStatus.ANSWERED, START + timedelta(days=number), START, "asked", turn.text,
+            GoalStatus.ANSWERED, added + timedelta(days=number), added, "asked", turn.text,
             trace=trace_about(turn, QUESTION), plan=KeptPlan("(x:cafe) is good", (f"(x:cafe) is {turn.text}",)),
             watches=(Watch(-1, QUESTION, (turn.id,), (turn.id,)), Watch(0, turn.text, (turn.id,), (turn.id,))),
         )
         for number, turn in enumerate(turns)
     ]  # fmt: skip
-    return Goal("cafe", QUESTION, START, states=tuple(states))
+    return Goal("cafe", QUESTION, added, states=tuple(states))
 
 
 QUESTION = "Which cafe is the good one?"
