@@ -13,7 +13,7 @@ from goalmem_cli.cli.ask import draw_proof, drawn_by, open_for
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.invocation import begin, confirm
 from goalmem_cli.cli.typed_times import stretch
-from goalmem_cli.errors import ModelError, StoreError
+from goalmem_cli.errors import ModelError, StoreDamaged, StoreError
 from goalmem_cli.library.answering import Kind, Terms, local_now, refuse_empty
 from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.privacy import GOALS
@@ -190,8 +190,11 @@ def remove(
 
     run = begin(context, quiet=quiet, store=store)
     with open_for(run) as memory:
-        goal = memory.goals.folder.get(name)
-        run.screen.note(f"{name}: {safe(goal.question)} ({counted(len(goal.states), 'state')})")
+        try:
+            goal = memory.goals.folder.get(name)
+            run.screen.note(f"{name}: {safe(goal.question)} ({counted(len(goal.states), 'state')})")
+        except StoreDamaged as error:
+            run.screen.warn(f"{error.message}: its question and states cannot be shown")
         again = run.command("goals", "add")
         run.screen.note(f"this cannot be undone; `{again}` keeps the question anew, without these states")
         confirm(f"Delete the goal {name} for good?", is_given=yes)

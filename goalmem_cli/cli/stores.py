@@ -278,13 +278,13 @@ def copy(
         run.screen.note(f"{other.settings.place}: {note_of_forgotten(done.forgotten, is_restored=restore_forgotten)}")
     if done.redacted:
         run.screen.note(f"{other.settings.place}: {counted(done.redacted, 'turn')} redacted, as it was there before")
-    warn_of(run, unread)
+    failed = warn_of(run, unread)
     if done.rules_fault:
         run.screen.note(f"{other.settings.place}: the rules for questions were not copied: {done.rules_fault}")
     held = f"{counted(done.conversations, 'conversation')}, {counted(done.turns, 'turn')}, {done.new_turns} new"
     run.screen.report(f"{other.settings.place}: {held}; {done.compared} compared with {run.settings.place}")
     may_have_changed(other, opened)
-    return 0
+    return failed
 
 
 @group.command("join", epilog=examples("goalmem stores join chat chat-2", guide="store"))

@@ -167,8 +167,11 @@ class Reading:
         noted, goals, self._people, self._goals = self._people, self._goals, [], []
         if noted and (taken := people.adopt(memory, noted)):
             self._hears.note(f"taken over from exports: who {taken} {'person is' if taken == 1 else 'people are'}")
-        if goals and (taken := adopting.adopt(memory, goals, redacts=self._told.redacts)):
+        taken, malformed = adopting.adopt(memory, goals, redacts=self._told.redacts) if goals else (0, 0)
+        if taken:
             self._hears.note(f"taken over from exports: {taken} {'goal' if taken == 1 else 'goals'}")
+        if malformed:
+            self._hears.note(f"left out of exports: {malformed} malformed {'goal' if malformed == 1 else 'goals'}")
 
     def _tell_of_numbers(self, memory: KeptMemory) -> None:
         """Suggest whose telephone number a speaker in the new turns may be."""

@@ -34,17 +34,18 @@ class GoalFolder:
         self.path = path
         self._written = written
 
-    def all(self, unread: list[StoreError] | None = None) -> list[Goal]:
-        """Return the goals in the order in which they were added.
+    def all(self, unread: list[StoreError] | None = None, names: Iterable[str] | None = None) -> list[Goal]:
+        """Return the goals, or those of these names, in the order in which they were added.
 
         With `unread`, what cannot be read is left out, and the errors are appended to it.
 
         Raises:
+            UsageError: there is no goal of one of the names.
             StoreDamaged, StoreNewer: without `unread`, a file is no goal that this version can read.
         """
         goals: list[Goal] = []
         try:
-            files = self._files()
+            files = self._files() if names is None else [self._file_of(name) for name in names]
         except StoreError as error:
             if unread is None:
                 raise
@@ -54,6 +55,8 @@ class GoalFolder:
             try:
                 goals.append(self._read(file))
             except StoreError as error:
+                if isinstance(error.__cause__, FileNotFoundError):
+                    continue  # another process removed it meanwhile
                 if unread is None:
                     raise
                 unread.append(error)
@@ -76,9 +79,7 @@ class GoalFolder:
             UsageError: there is none.
             StoreDamaged, StoreNewer: its file is no goal that this version can read.
         """
-        if not self.has_name(name):
-            raise UsageError(f"there is no goal {name!r}", "`goalmem goals` lists them")
-        return self._read(self._file(name))
+        return self._read(self._file_of(name))
 
     def has(self, goal: Goal) -> bool:
         """Say whether the goal is here just as it is; raises as `get`."""
@@ -91,10 +92,14 @@ class GoalFolder:
         replace_file(self._file(goal.name), content, self._written)
 
     def remove(self, name: str) -> None:
-        """Delete the goal; raises as `get`."""
-        self.get(name)
-        with reporting(self.path):
-            self._file(name).unlink(missing_ok=True)
+        """Delete the goal, also if its file cannot be read.
+
+        Raises:
+            UsageError: there is none.
+        """
+        file = self._file_of(name)
+        with reporting(file):
+            file.unlink(missing_ok=True)
         self._written(f"goal {name}, removed")
 
     def count_about(self, keys: Set[str], stored: Stored) -> int:
@@ -121,8 +126,10 @@ class GoalFolder:
         """Return the files of goals; a missing folder has none."""
         with reporting(self.path):
             try:
-                return sorted(file for file in self.path.iterdir() if file.match("*.json"))
-            except FileNotFoundError:
+                return sorted(file for file in self.path.iterdir() if file.match("*.json") and file.is_file())
+            except (FileNotFoundError, NotADirectoryError):
+                if self.path.exists():
+                    raise
                 return []
 
     def _changed(self, keys: Set[str], stored: Stored) -> Iterator[tuple[Path, Goal | None, Goal | None]]:
@@ -136,6 +143,12 @@ class GoalFolder:
                 yield file, None, None
             else:
                 yield file, goal, goal.undermined(Gone(keys, {*stored(goal.units)} - keys))
+
+    def _file_of(self, name: str) -> Path:
+        """Return the file of the goal of that name; raises UsageError if there is none."""
+        if not self.has_name(name):
+            raise UsageError(f"there is no goal {name!r}", "`goalmem goals` lists them")
+        return self._file(name)
 
     def _file(self, name: str) -> Path:
         return self.path / f"{content_hash('goal', name)}.json"

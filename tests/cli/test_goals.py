@@ -21,6 +21,7 @@ from goalmem_cli.library.hearing import Logged
 from goalmem_cli.library.memory import Memory
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import Request
+from goalmem_cli.records import content_hash
 from goalmem_cli.render.console import Screen
 from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.privacy import GOALS
@@ -636,7 +637,7 @@ def test_an_unreadable_goal_stops_no_other_one(home: Goalmem) -> None:
     assert (outcome.code, faults in outcome.err) == (3, True)
     assert "taken over from exports: 1 goal" in home("ingest", "all.jsonl", "--store", "other").err
     outcome = home("stores", "copy", os.environ["GOALMEM_STORE"], "third")
-    assert (outcome.code, faults in outcome.err) == (0, True)
+    assert (outcome.code, faults in outcome.err) == (3, True)
     assert home("goals", "--store", "third").out.startswith("home: ")
     outcome = home("stores", "verify")
     assert (outcome.code, faults in outcome.out) == (3, True)
@@ -645,7 +646,12 @@ def test_an_unreadable_goal_stops_no_other_one(home: Goalmem) -> None:
     assert (outcome.code, faults in outcome.err) == (3, True)
     read(home, "later.json", YORK, MATCH)
     assert home("goals", "check", factories=lives("back in York", "York")).code == 1
-    damaged.unlink()
+    damaged = damaged.rename(file.with_name(f"{content_hash('goal', 'rent')}.json"))
+    outcome = home("goals", "check", "rent", "home")
+    assert (outcome.code, faults.replace("0.json", damaged.name) in outcome.err) == (3, True)
+    assert "home: still so" in outcome.out
+    outcome = home("goals", "remove", "rent", "--yes")
+    assert (outcome.code, "cannot be shown" in outcome.err, damaged.exists()) == (0, True, False)
     assert (home("stores", "verify").code, home("goals").code) == (0, 0)
 
 
@@ -697,7 +703,8 @@ def test_a_goal_with_a_time_without_a_zone_is_damaged(home: Goalmem, field: str)
     outcome = home("goals")
     assert (outcome.code, "one of its times has no time zone" in outcome.err) == (3, True)
     Path("all.jsonl").write_text("\n".join((json.dumps(document), *lines)) + "\n", "utf-8")
-    assert home("ingest", "all.jsonl", "--store", "other").code == 0
+    outcome = home("ingest", "all.jsonl", "--store", "other")
+    assert (outcome.code, "left out of exports: 1 malformed goal" in outcome.err) == (0, True)
     assert home("goals", "--store", "other").code == 1
 
 
@@ -713,8 +720,10 @@ def test_a_damaged_goal_is_one_line_and_hinders_no_reading(goalmem: Goalmem) -> 
     assert "x.json: not a goal" in outcome.err
     (folder / "a.json").write_text('{"schema_version": 99}', "utf-8")
     assert "newer goalmem" in goalmem("goals").err
+    (folder / "folder.json").mkdir()
+    (folder / "link.json").symlink_to("missing")
     assert goalmem("forget", "--speaker", "Ana", "--yes").code == 0
-    assert not list(folder.iterdir())
+    assert not [file for file in folder.iterdir() if file.is_file()]
 
 
 def test_programs_and_assistants_have_the_goals(goalmem: Goalmem) -> None:

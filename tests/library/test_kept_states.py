@@ -105,7 +105,7 @@ def test_a_goal_of_another_memory_brings_back_no_turn_beside_its_facts(
         other.kept.add_all([chat("c", [LINES])])
         (turn,) = [turn for turn in other.turns("c") if turn.text == text]
         forget(other.kept, Selection(content_keys=frozenset({turn.content_key})))
-        assert adopt(other.kept, [goal.document()]) == 1
+        assert adopt(other.kept, [goal.document()]) == (1, 0)
         (file,) = (other.kept.path / "goals").glob("*.json")
         assert text not in file.read_text("utf-8")
         adopted = other.goals.folder.get("goal").state
@@ -118,10 +118,21 @@ def test_a_goal_stays_as_it_is_where_all_its_turns_are(kept: Kept, case: dict[st
     state = (goal := kept(dict(case)).goals.folder.get("goal")).state
     with opened(tmp_path / "other", factories=faked(ScriptedModel(()), HashEmbedder())) as other:
         other.kept.add_all([chat("c", [LINES])])
-        assert adopt(other.kept, [goal.document()]) == 1
+        assert adopt(other.kept, [goal.document()]) == (1, 0)
         adopted = other.goals.folder.get("goal").state
         assert (adopted.status, adopted.answer, adopted.watches) == (state.status, state.answer, state.watches)
         assert [fact.text for fact in adopted.facts] == [fact.text for fact in state.facts]
+
+
+def test_a_memory_that_redacts_takes_no_secret_from_an_imported_goal(kept: Kept, tmp_path: Path) -> None:
+    """Also where only its answer has one."""
+    goal, secret = kept(SINGLE).goals.folder.get("goal"), "AKIA" + "ABCDEFGH" * 2
+    document = replace(goal, states=(replace(goal.state, answer=secret),)).document()
+    with opened(tmp_path / "other", factories=faked(ScriptedModel(()), HashEmbedder())) as other:
+        other.kept.add_all([chat("c", [LINES])])
+        assert adopt(other.kept, [document], redacts=True) == (1, 0)
+        adopted = other.goals.folder.get("goal").state
+        assert (adopted.answer, adopted.watches) == ("[redacted: aws key]", goal.state.watches)
 
 
 def test_an_unknown_goal_stands_unless_a_near_turn_is_forgotten(kept: Kept) -> None:

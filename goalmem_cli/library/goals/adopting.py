@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,42 +14,35 @@ if TYPE_CHECKING:
     from goalmem_cli.store.goal_records import Goal
 
 
-def adopt(memory: KeptMemory, documents: Iterable[object], *, redacts: bool = False) -> int:
-    """Keep the goals of these JSON objects, except where the memory has a goal of that name; return how many.
+def adopt(memory: KeptMemory, documents: Iterable[object], *, redacts: bool = False) -> tuple[int, int]:
+    """Keep the goals of these JSON objects, except where the memory has a goal of that name.
 
-    With `redacts`, a goal whose name or question has a secret has it blacked out, also in its plans and proofs.
+    Return how many were kept, and how many of the documents are no goals. With `redacts`, all secrets are blacked out.
 
     What rests on turns that the memory does not have, as it has forgotten them, is taken out. So are all turns beside
-    facts: these have no ids, by which it could be seen that they are forgotten. Malformed documents are passed over.
+    facts: these have no ids, by which it could be seen that they are forgotten.
 
     Raises:
         StoreError: the goals cannot be written.
     """
     from goalmem_cli.store.goal_records import Goal, Gone
 
-    folder, goals = GoalFolder(memory.path / GOALS), list[Goal]()
+    folder, goals, malformed = GoalFolder(memory.path / GOALS), list[Goal](), 0
     for document in documents:
-        with suppress(ValueError):
-            goals.append(Goal.from_document(_without_secrets(document) if redacts else document))
+        try:
+            goals.append(Goal.from_document(_blacked_out(document) if redacts else document))
+        except ValueError:
+            malformed += 1
     new = [goal for goal in goals if not folder.has_name(goal.name)]
     if not new or not memory.exists:
-        return 0
+        return 0, malformed
     shown = {unit for goal in new for unit in goal.units}
     with memory.reading() as reader:
         lost = Gone(shown - reader.hits(list(shown)).keys())
     with memory.keeping() as written:
         for goal in {goal.name: goal for goal in new}.values():
             GoalFolder(folder.path, written).save(_adopted(goal.undermined(lost)))
-    return len({goal.name for goal in new})
-
-
-def _without_secrets(document: object) -> object:
-    """Return a goal's JSON object with all secrets blacked out if its name or question has one."""
-    from goalmem_cli.store.redaction import redacted
-
-    named = [document.get(key) for key in ("name", "question")] if isinstance(document, dict) else []
-    has_secret = any(isinstance(each, str) and redacted(each)[1] for each in named)
-    return _blacked_out(document) if has_secret else document
+    return len({goal.name for goal in new}), malformed
 
 
 def _blacked_out(value: object) -> object:

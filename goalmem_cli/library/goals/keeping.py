@@ -135,14 +135,14 @@ class Goals:
     ) -> list[tuple[Goal, Touch | None]]:
         """Return the goals (None: all), each with the reason why it may have changed, or None; no model is used.
 
-        With `unread`, those of all goals that cannot be read are left out, and their errors are appended to it.
+        With `unread`, goals that cannot be read are left out, and their errors are appended to it.
 
         Raises:
             UsageError: there is no goal of such a name.
             StoreError: there is no memory, it cannot be read, or without `unread` a goal cannot be read.
         """
         folder, generation = self.folder, self.generation
-        goals = folder.all(unread) if names is None else [folder.get(name) for name in names]
+        goals = folder.all(unread, names)
         if not goals:
             return []
         backbone, kept = self._ranked(), self._parts.kept
