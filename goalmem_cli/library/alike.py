@@ -116,13 +116,11 @@ def numbers_of(memory: KeptMemory, grown: Mapping[str, Sequence[Turn]]) -> list[
     turns += [(name, each) for name, told in grown.items() if name in compared for each in told]
     same = _same_turns(turns, roster)
     ways = (same, _numbers(roster), _rooms_of_numbers(roster, stored))
-    found = (
-        _suggestion(one, other, reason, rooms, roster)
-        for way in ways
-        for one, other, reason, rooms in way
-        if one != other and not speak.isdisjoint((*one.voices, *other.voices)) and any(map(digits_of, one.names))
-    )
-    return list(dict.fromkeys(found))  # in a dry run a conversation may be there twice: as stored, and as it would grow
+    found: dict[frozenset[str], Suggestion] = {}  # a pair once: there may be several reasons
+    for one, other, reason, rooms in (each for way in ways for each in way):
+        if one != other and not speak.isdisjoint((*one.voices, *other.voices)) and any(map(digits_of, one.names)):
+            found.setdefault(frozenset((one.shown, other.shown)), _suggestion(one, other, reason, rooms, roster))
+    return list(found.values())
 
 
 def _summary(name: str, turns: Sequence[Turn]) -> ConversationSummary:

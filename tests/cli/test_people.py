@@ -310,6 +310,7 @@ def test_a_number_that_is_kept_beside_a_name_is_theirs(
     assert f"  {number}" in goalmem("people").out
     assert f"{NUMBER} and Ravi K. may be one (one number): goalmem people merge" in goalmem("people").err
     assert f"{NUMBER} and Ravi K. may be one person (one number)" in told.err
+    assert told.err.count("may be one person") == 1
     for asked in (number, number.replace(" ", "")):
         assert hits(goalmem, "kayak", "--speaker", asked)[0] == ("Ravi K.", "I bought a kayak.")
     assert goalmem("people", "merge", NUMBER, "Ravi K.").code == 0
