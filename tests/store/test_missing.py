@@ -181,6 +181,18 @@ def test_a_window_that_lacks_one_of_the_forgotten_turns_is_another(opens: Opens)
         ]
 
 
+def test_a_window_that_begins_with_what_another_chat_lost_is_another(opens: Opens) -> None:
+    """Its first turns are not of the chat, so it is no window of it."""
+    chat, memory = whole(with_ids=False), opens("store")
+    foreign = replace(chat.turns[0], text="Of another chat.", session=0)
+    read(memory, window(chat, 0, 31, "/a/one.json"), replace(chat, name="x", file="/x.json", turns=(foreign,)))
+    forget(memory, NORA)
+    turns = (foreign, *chat.turns[22:])
+    late = replace(chat, turns=tuple(replace(turn, ordinal=at) for at, turn in enumerate(turns)))
+    (added,) = read(memory, replace(late, name="two", file="/b/two.json"))
+    assert not added.is_joined
+
+
 @pytest.mark.parametrize("leaves_marks", [True, False])
 def test_marks_of_a_chat_go_with_it(opens: Opens, leaves_marks: bool) -> None:
     """Another with its name and file, even with the same turns that are left, is not joined with its window."""
