@@ -163,6 +163,8 @@ class Conversation:
       conversation has them.
     - `joined`: what was joined with it by command in an exported store, as hashes.
     - `language`: the ISO 639 code of its language if the user told it; else it is found from the turns.
+    - `missing`: the turns that were left out because they are forgotten, each with the names of the stored
+      conversations that are known to have lost it; "" stands for those that cannot be told.
     """
 
     name: str
@@ -185,6 +187,7 @@ class Conversation:
     goals: tuple[object, ...] = field(default=(), compare=False)
     joined: tuple[str, ...] = field(default=(), compare=False)
     language: str = field(default="", compare=False)
+    missing: tuple[tuple[Turn, frozenset[str]], ...] = field(default=(), compare=False)
 
 
 COPIED_FROM = "copied_from"

@@ -47,16 +47,33 @@ def forget(
 
     refuse_always(is_always=is_always, has_end=selection.before is not None, leaves_marks=leaves_marks)
     people = People.of_folder(memory.path)  # notes that cannot be read stop it before anything is deleted
-    gone = memory.forgettable(selection).ids if leaves_marks else frozenset[str]()
-    if (gone or is_always) and shown in (None, gone):
-        told = [turn for turn in memory.turns(selection.conversations) if turn.id in gone]
-        _mark(memory, selection, told, people, is_always=is_always)
+    going = memory.forgettable(selection)
+    if (going.ids or is_always) and shown in (None, going.ids):
+        if leaves_marks:
+            told = [turn for turn in memory.turns(selection.conversations) if turn.id in going.ids]
+            _mark(memory, selection, told, people, is_always=is_always)
+        _part(memory, going.conversations)
     return memory.forget(selection, shown)
+
+
+def _part(memory: KeptMemory, names: Sequence[str]) -> None:
+    """Delete the marks of these conversations, all turns of which are being deleted: others may get their files."""
+    from goalmem_cli.store.privacy import FORGOTTEN
+    from goalmem_cli.store.recognising import CHAT_UNKNOWN, chat_of
+    from goalmem_cli.store.tombstones import Tombstones
+
+    if not names or not (memory.path / FORGOTTEN).exists():
+        return
+    chats = {chat_of(each) for each in memory.conversations() if each.name in set(names)} - {CHAT_UNKNOWN}
+    with memory.keeping() as written:
+        marks = Tombstones.of_folder(memory.path)
+        if gone := marks.chats.keys() & {marks.mark(*chat) for chat in chats}:
+            marks.with_chats({}, gone).keep(memory.path, written)
 
 
 def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], people: People, *, is_always: bool) -> None:
     """Write the marks of the turns, and with `is_always` those of later turns; `people` are the user's notes."""
-    from goalmem_cli.store.recognising import rooms_called, rooms_of_stored
+    from goalmem_cli.store.recognising import chat_of, rooms_called, rooms_of_stored
     from goalmem_cli.store.tombstones import Tombstones
 
     stored = memory.conversations()
@@ -70,7 +87,8 @@ def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], people
         names = tuple(name for name in names if name not in others)
         voices = frozenset(voice for voice in voices if voice.id or voice.name in others)
     with memory.keeping() as written:  # another process may import marks meanwhile
-        marks = Tombstones.of_folder(memory.path).with_turns(told, rooms, people)
+        chats = {each.name: chat_of(each) for each in stored}
+        marks = Tombstones.of_folder(memory.path).with_turns(told, rooms, people, chats)
         if is_always:
             marks = marks.with_always(chosen, names, sorted(voices))
             for one in given:  # a later export may have the name that the user gave
@@ -229,7 +247,8 @@ class Sieve:
                 stay = [turn for turn in conversation.turns if turn.id not in forgotten]
                 told = without_quotes(stay, unsaid)
                 changed = frozenset(turn.id for turn, before in zip(told, stay, strict=True) if turn is not before)
-                kept = without_resting_on(replace(conversation, turns=tuple(told)), left, gone)
+                missing = () if self._known is None else self._known.holders(conversation, left)
+                kept = without_resting_on(replace(conversation, turns=tuple(told), missing=missing), left, gone)
             has_begun &= conversation.continues
             if conversation.turns and not kept.turns:
                 yield Sifted(None, len(forgotten), left, not conversation.continues)

@@ -33,6 +33,8 @@ class KnownMemory:
         self._is_dry = is_dry
         self._carried: tuple[Tombstones, ...] = ()
         self.marks = Tombstones.of_folder(memory.path)
+        self._chats = self._chats_stored() if self.marks.chats and memory.exists else {}
+        self._losses = {name: frozenset(self.marks.chats.get(mark, ())) for name, mark in self._chats.items()}
         if self.marks.knows_secrets or not self.marks.is_empty:
             self.people = People.of_folder(memory.path)  # without these notes, forgotten turns may come back
 
@@ -92,7 +94,10 @@ class KnownMemory:
         Raises:
             StoreError: the marks cannot be written.
         """
-        if self._is_dry or not (self._carried or restored):
+        if self._is_dry:
+            return
+        moved, gone = self._moved()
+        if not (self._carried or restored or moved or gone):
             return
         from goalmem_cli.store.privacy import FORGOTTEN
         from goalmem_cli.store.tombstones import Tombstones
@@ -100,9 +105,43 @@ class KnownMemory:
         folder = self._memory.path
         with self._alone() as written:
             there = Tombstones.of_folder(folder) if (folder / FORGOTTEN).exists() else self.marks
-            self.marks = there.with_those_of(self._carried).without(restored)
+            self.marks = there.with_chats(moved, gone).with_those_of(self._carried).without(restored)
             self.marks.keep(folder, written)
         self._carried = ()
+
+    def _chats_stored(self) -> dict[str, str]:
+        """Return the stored conversations by name -> their marks."""
+        from goalmem_cli.store.recognising import chat_of
+
+        return {each.name: self.marks.mark(*chat_of(each)) for each in self._memory.conversations()}
+
+    def _moved(self) -> tuple[dict[str, str], frozenset[str]]:
+        """Return old mark -> new one of conversations that were read from another file now, and marks of nothing.
+
+        A mark that was of no conversation when the reading began is of none that is read now.
+        """
+        from goalmem_cli.store.recognising import CHAT_UNKNOWN
+
+        told = self.marks.chats.keys() - {self.marks.mark(*CHAT_UNKNOWN)}
+        if not told:
+            return {}, frozenset()
+        now = self._chats_stored()
+        before = {mark: name for name, mark in self._chats.items() if mark in told}
+        moved = {mark: now[name] for mark, name in before.items() if name in now and now[name] != mark}
+        return moved, frozenset(told - {mark for mark, name in before.items() if name in now})
+
+    def holders(self, conversation: Conversation, turns: Sequence[Turn]) -> tuple[tuple[Turn, frozenset[str]], ...]:
+        """Return these forgotten turns of a transcript, each with the names of the conversations that lost it."""
+        if conversation.own_id is not None or conversation.is_exported or not self.marks.chats:
+            return ()
+        from goalmem_cli.store.recognising import CHAT_UNKNOWN
+
+        losses = {**self._losses, "": frozenset(self.marks.chats.get(self.marks.mark(*CHAT_UNKNOWN), ()))}
+        found = []
+        for turn in turns:
+            number = self.marks.number_of(turn)
+            found.append((turn, frozenset(name for name, lost in losses.items() if number in lost)))
+        return tuple(found)
 
     def _alone(self) -> AbstractContextManager[Callable[[str], None]]:
         """Hold the lock for writing; a memory that does not exist yet needs none."""

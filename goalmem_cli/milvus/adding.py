@@ -137,7 +137,7 @@ class _Planning:
     def _like(self, batch: Sequence[Conversation]) -> set[str]:
         """Return the names of the conversations that share a text or a time with a turn of the batch."""
         told = [said for said in batch if said.shares_ids or (said.own_id is None and not said.continues)]
-        heard = [turn for said in told for turn in said.turns]
+        heard = [turn for said in told for turn in (*said.turns, *(turn for turn, _ in said.missing))]
         moments = [  # at any place in the conversation, in any zone
             moment_columns(turn.said)
             for turn in heard

@@ -26,6 +26,8 @@ from goalmem_cli.store.redaction import redacted
 _NUMBERED = re.compile(r"-\d+$")
 _BY_ID = "id "
 _BY_MINUTE = "by minute"
+CHAT_UNKNOWN = ("chat unknown",)
+"""The key of stored conversations that nothing tells from others (`chat_of`)."""
 _TELLING = 12
 """The fewest characters by which a part of a text is told from other texts."""
 
@@ -186,6 +188,19 @@ def rooms_of_stored(conversation: ConversationSummary) -> tuple[str, ...]:
         return (_room_of_id(conversation.format, conversation.own_id),)
     names = dict.fromkeys((conversation.name, _NUMBERED.sub("", conversation.name)))  # the store may have numbered it
     return (f"stored {conversation.name}", *(_told_room(conversation.file, name) for name in names))
+
+
+def chat_of(conversation: ConversationSummary) -> tuple[str, ...]:
+    """Return what tells a stored conversation from all others that are stored: its format with its own id or its file.
+
+    A file may have several conversations, so the name is part of it, but never enough: somebody may use it again. The
+    conversations that cannot be told so have one key together.
+    """
+    if conversation.own_id is not None:
+        return ("chat of id", conversation.format, conversation.own_id)
+    if conversation.file in (None, STANDARD_INPUT):
+        return CHAT_UNKNOWN
+    return ("chat of file", conversation.format, str(conversation.file), conversation.name)
 
 
 def rooms_of(conversation: Conversation) -> tuple[str, ...]:

@@ -61,6 +61,8 @@ class Tombstones:
     copy for marks of turns that were copied from another conversation: a turn said there later is another turn.
     `somebody` has the marks without a speaker, with the numbers in `turns` of all who said that text then. `minutes`
     has those of a speaker's text without seconds, with the numbers of its turns of that minute that have seconds.
+    `chats` has those of stored conversations (`chat_of`), with the numbers of the turns that each has lost. They are
+    this folder's alone: no export has them.
     """
 
     key: bytes
@@ -71,6 +73,7 @@ class Tombstones:
     until: Mapping[str, int] = field(default_factory=dict)
     somebody: Mapping[str, Sequence[int]] = field(default_factory=dict)
     minutes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    chats: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -119,7 +122,8 @@ class Tombstones:
         Raises:
             StoreError: the file cannot be written.
         """
-        document = {"schema_version": _OWN_ALONE, **self.document()}
+        chats = {"chats": _briefly(self.chats)} if self.chats else {}
+        document = {"schema_version": _OWN_ALONE, **self.document(), **chats}
         if self.carried:
             carried = [one.document() for one in self.carried]
             document |= {"schema_version": SCHEMA_VERSION, "carried": carried}
@@ -165,11 +169,15 @@ class Tombstones:
         return replace(own, carried=_checked([one for one in carried if one.size]))
 
     def with_turns(
-        self, turns: Iterable[Turn], rooms: Mapping[str, Sequence[str]], people: People = _NOBODY
+        self,
+        turns: Iterable[Turn],
+        rooms: Mapping[str, Sequence[str]],
+        people: People = _NOBODY,
+        chats: Mapping[str, Sequence[str]] | None = None,
     ) -> Tombstones:
         """Return the marks with those of stored turns, under all names of their speakers in the notes `people`.
 
-        `rooms` are conversation name -> `rooms_of_stored`.
+        `rooms` are conversation name -> `rooms_of_stored`; `chats` are name -> `chat_of`, for those that stay.
         """
         told = [(turn, rooms[turn.conversation]) for turn in turns]
         until = {mark: copied for mark, copied in self.until.items() if mark in self.turns}
@@ -188,20 +196,33 @@ class Tombstones:
             for turn, there in told
         ]
         numbered = _more(self.turns, groups)
-        somebody, minutes = list[tuple[str, int]](), list[tuple[str, int]]()
+        somebody, minutes, lost = list[tuple[str, int]](), list[tuple[str, int]](), list[tuple[str, int]]()
+        keys = {name: self.mark(*told) for name, told in (chats or {}).items()}
         for (turn, _), group in zip(told, groups, strict=True):
             number = numbered[next(iter(group))]
             unnamed = [*told_without_name(turn), *marked_by_minute(turn, is_named=False)]
             somebody += [(mark, number) for mark in self.marks(unnamed)]
             named = (told for each in under_names(turn, people) for told in marked_by_minute(each, is_named=True))
             minutes += [(mark, number) for mark in self.marks(named)]
+            lost += [(keys[turn.conversation], number)] if turn.conversation in keys else []
         return replace(
             self,
             turns=numbered,
             until=until,
             somebody=_numbers(numbered, _pairs(self.somebody), somebody),
             minutes=_numbers(numbered, _pairs(self.minutes), minutes),
+            chats=_numbers(numbered, _pairs(self.chats), lost),
         )
+
+    def with_chats(self, moved: Mapping[str, str], gone: Collection[str]) -> Tombstones:
+        """Return the marks without those of the conversations that are `gone`; `moved` are old mark -> new one."""
+        left = [(moved.get(mark, mark), number) for mark, number in _pairs(self.chats) if mark not in gone]
+        return replace(self, chats=_numbers(self.turns, left))
+
+    def number_of(self, turn: Turn) -> int | None:
+        """Return the number of a turn that this memory forgot, known by its speaker, instant and text; else None."""
+        told = [] if turn.said is None else told_of(turn, (), without_secrets(turn.text))
+        return next((number for mark in self.marks(told) if (number := self.turns.get(mark)) is not None), None)
 
     def with_always(
         self,
@@ -240,7 +261,9 @@ class Tombstones:
         restored = {numbers[0] for mark, numbers in left.items() if mark in gone and len(numbers) == 1}
         turns = {mark: number for mark, number in turns.items() if number not in restored}
         somebody, minutes = _numbers(turns, _pairs(left)), _numbers(turns, _pairs(self.minutes))
-        return replace(self, turns=turns, always=_fewer(self.always, gone), somebody=somebody, minutes=minutes)
+        chats = _numbers(turns, _pairs(self.chats))
+        always = _fewer(self.always, gone)
+        return replace(self, turns=turns, always=always, somebody=somebody, minutes=minutes, chats=chats)
 
     def _of_minutes(self, marks: Iterable[str]) -> set[int]:
         """Return the numbers of the turns that these marks without seconds mark."""
@@ -328,37 +351,31 @@ class Tombstones:
         key, redacted_ = bytes.fromhex(document["key"]), frozenset(document["redacted"])
         turns, always = dict(document["turns"]), dict(document["always"])
         until = {mark: told for mark, told in dict(document.get("until", {})).items() if mark in turns}
-        said, minutes = (
+        said, minutes, lost = (
             _pairs(
                 {
                     mark: told if isinstance(told, list) else [told]
                     for mark, told in dict(document.get(name, {})).items()
                 }
             )
-            for name in ("somebody", "minutes")
+            for name in ("somebody", "minutes", "chats")
         )
         if not all(type(told) is int for told in until.values()):
             raise ValueError("no times")
         if len(key) != _KEY_BYTES or not all(
-            map(_is_number, (*turns.values(), *always.values(), *(told for _, told in (*said, *minutes))))
+            map(_is_number, (*turns.values(), *always.values(), *(told for _, told in (*said, *minutes, *lost))))
         ):
             raise ValueError("no key, or no numbers")
-        somebody, whole = _numbers(turns, said), _numbers(turns, minutes)
-        if not all(
-            isinstance(mark, str) and _MARK.fullmatch(mark) for mark in (*turns, *always, *redacted_, *somebody, *whole)
-        ):
+        somebody, whole, chats = (_numbers(turns, told) for told in (said, minutes, lost))
+        given = (*turns, *always, *redacted_, *somebody, *whole, *chats)
+        if not all(isinstance(mark, str) and _MARK.fullmatch(mark) for mark in given):
             raise ValueError("no marks")
-        return cls(key, turns, always, redacted_, until=until, somebody=somebody, minutes=whole)
+        return cls(key, turns, always, redacted_, until=until, somebody=somebody, minutes=whole, chats=chats)
 
     def document(self) -> dict[str, object]:
-        """Return the marks as a JSON object without `carried`; `of_document` reads it.
-
-        A mark without a speaker or without seconds has one number or, if several turns have it, a list.
-        """
+        """Return the marks as a JSON object without `carried` and `chats`; `of_document` reads it."""
         numbered = {
-            name: {mark: told[0] if len(told) == 1 else list(told) for mark, told in marks.items()}
-            for name, marks in (("somebody", self.somebody), ("minutes", self.minutes))
-            if marks
+            name: _briefly(marks) for name, marks in (("somebody", self.somebody), ("minutes", self.minutes)) if marks
         }
         return {
             "key": self.key.hex(),
@@ -474,6 +491,11 @@ def _grouped(numbered: Mapping[str, int]) -> list[list[str]]:
 
 def _pairs(numbered: Mapping[str, Iterable[int]]) -> list[tuple[str, int]]:
     return [(mark, number) for mark, numbers in numbered.items() for number in numbers]
+
+
+def _briefly(numbered: Mapping[str, Sequence[int]]) -> dict[str, int | list[int]]:
+    """Return each mark with its one number or, if several turns have it, with a list."""
+    return {mark: told[0] if len(told) == 1 else list(told) for mark, told in numbered.items()}
 
 
 def _numbers(turns: Mapping[str, int], *told: Iterable[tuple[str, int]]) -> dict[str, list[int]]:

@@ -33,6 +33,30 @@ def write_window(file: Path, first: int, end: int) -> Path:
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_windows_are_joined_though_one_speaker_was_forgotten(
+    either: Goalmem, tmp_path: Path, order: tuple[int, int]
+) -> None:
+    """A dry run says so too; what was forgotten stays so, and reading both again changes nothing."""
+    words = " ".join(f"word{number}" for number in range(25))
+    files = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    for file, span in zip(files, (range(22), range(12, 33)), strict=True):
+        said = [
+            f"{BEGUN + timedelta(hours=at):%Y-%m-%d %H:%M:%S},{('Ana', 'Ben')[at % 2]},{words} {at}\n" for at in span
+        ]
+        file.write_text("".join(("Date,User,Message\n", *said)), "utf-8")
+    one, two = (str(files[place]) for place in order)
+    assert either("ingest", one).code == 0
+    assert either("forget", "--speaker", "Ana", "--yes").code == 0
+    assert "joined with" in either("ingest", "--dry-run", two).err
+    assert "joined with" in either("ingest", two).err
+    new = range(22, 33) if order == (0, 1) else range(12)
+    for _ in range(2):
+        (told,) = stored(either)
+        assert [int(text.split()[25]) for text in told] == [at for at in range(33) if at % 2 or at in new]
+        assert either("ingest", one, two).out.count("nothing new") == 2
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_windows_of_one_name_are_one_conversation(either: Goalmem, tmp_path: Path, order: tuple[int, int]) -> None:
     """A day is shared: each message is there once, it is said how to part them, and reading again brings nothing."""
     goalmem = either

@@ -2,6 +2,7 @@
 
 Eight shared turns with 200 words are enough, unless one of several speakers says them all. For files of the same name,
 all turns of one day are enough too, if there are at least two. Turns that a third conversation also has do not count.
+Forgotten turns of a run count only where each stands at its place and was lost by just that conversation (`_lost`).
 Two turns are the same if speaker, time, text and own id are equal, at any place.
 """
 
@@ -27,6 +28,8 @@ Who = TypeVar("Who")
 LEAST_TURNS, LEAST_WORDS = 8, 200
 """The fewest shared turns and words that make two transcripts one conversation."""
 _LEAST_OF_A_DAY = 2
+_LEAST_SHARED = 2
+"""The fewest turns that both still have, for forgotten ones to count."""
 _WORDS_OF_ONE = 8
 """The fewest words of shared texts that make two names one person's."""
 _NUMBERED = re.compile(r"-\d+$")
@@ -71,8 +74,10 @@ class Windows:
                 near.update(other for _, other in elsewhere)
                 third = {number for number, _ in elsewhere}
                 own = [turn for number, turn in enumerate(shared) if number not in third]
-                if (_is_much(own) and _is_talk(own, said, turns[name])) or (
-                    _are_called_alike(said, name, file) and _has_whole_day(own, said, turns[name])
+                if (
+                    (_is_much(own) and _is_talk(own, said, turns[name]))
+                    or (_are_called_alike(said, name, file) and _has_whole_day(own, said, turns[name]))
+                    or (not third and _is_enough_with_lost(connection, said, name, turns[name], places, near))
                 ):
                     runs.setdefault(place, []).append((-len(shared), name, places))
                     continue
@@ -243,6 +248,67 @@ def run_of(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]
             best = (length, first, there)
     length, first, there = best
     return [there + index - first if first <= index < first + length else None for index in range(len(mine))]
+
+
+def _is_enough_with_lost(
+    connection: Connection,
+    said: Conversation,
+    name: str,
+    stored: Sequence[Turn],
+    places: Sequence[int | None],
+    near: set[str],
+) -> bool:
+    """Say whether the shared turns are enough together with the forgotten ones, none of which another chat has.
+
+    Conversations that have one of them are added to `near`.
+    """
+    lost = _lost(said, name, stored, places)
+    both = [*(turn for turn, index in zip(said.turns, places, strict=True) if index is not None), *lost]
+    if not lost or not (_is_much(both) and _is_talk(both, said, stored)):
+        return False
+    others = {other for _, other in overlaps.load_elsewhere(connection, lost, name)}
+    near.update(others)
+    return not others
+
+
+def _lost(said: Conversation, name: str, stored: Sequence[Turn], places: Sequence[int | None]) -> list[Turn]:
+    """Return the forgotten turns in and beside a run of two shared turns or more, if the stored chat lost just them.
+
+    The numbers of the turns have to say so: between two shared turns, as many turns are missing in the store as were
+    left out of the transcript. [] if anything differs, or a turn has no time.
+    """
+    pairs = [(turn, index) for turn, index in zip(said.turns, places, strict=True) if index is not None]
+    left = {turn.ordinal: (turn, names) for turn, names in said.missing}
+    if len(pairs) < _LEAST_SHARED or not left:
+        return []
+    (first, there), (last, end) = pairs[0], pairs[-1]
+    shift = stored[there].ordinal - first.ordinal
+    before, behind = (_theirs_beside(left, name, turn.ordinal, step) for turn, step in ((first, -1), (last, 1)))
+    within = [told for number, told in left.items() if first.ordinal < number < last.ordinal]
+    lost = [*before, *(turn for turn, _ in within), *behind]
+    is_told = (
+        all(stored[index].ordinal - turn.ordinal == shift for turn, index in pairs)
+        and all(names == {name} for _, names in within)
+        and last.ordinal - first.ordinal + 1 == len(pairs) + len(within)
+        and _fills(left, before, said.turns[0] is first, first.ordinal, -1)
+        and _fills(left, behind, said.turns[-1] is last, last.ordinal, 1)
+        and len(before) <= stored[there].ordinal - (stored[there - 1].ordinal + 1 if there else 0)
+        and (end + 1 == len(stored) or len(behind) < stored[end + 1].ordinal - stored[end].ordinal)
+    )
+    return lost if is_told and all(turn.said is not None for turn in (*lost, *(turn for turn, _ in pairs))) else []
+
+
+def _theirs_beside(left: Mapping[int, tuple[Turn, frozenset[str]]], name: str, number: int, step: int) -> list[Turn]:
+    """Return the left-out turns of this conversation that stand directly beside a number, in one direction."""
+    found: list[Turn] = []
+    while (told := left.get(number + step * (len(found) + 1))) is not None and told[1] == {name}:
+        found.append(told[0])
+    return found
+
+
+def _fills(left: Iterable[int], found: Sequence[Turn], is_edge: bool, number: int, step: int) -> bool:
+    """Say whether these are all turns that were left out on this side, if the run is at this edge of the transcript."""
+    return not is_edge or len(found) == sum((other - number) * step > 0 for other in left)
 
 
 def _unnumbered(turn: Turn) -> Told:

@@ -32,6 +32,7 @@ def storable(conversation: Conversation) -> Conversation:
     return replace(
         conversation, name=encodable(conversation.name), own_id=own_id, turns=turns, derived=derived, edges=edges,
         ledger=tuple(map(_storable_line, conversation.ledger)),
+        missing=tuple((_storable_turn(turn), names) for turn, names in conversation.missing),
     )  # fmt: skip
 
 
