@@ -54,7 +54,8 @@ class Windows:
         found = overlaps.load_neighbours(connection, transcripts) if transcripts else []
         pairs = [(place, name) for place, name in found if name != stretched or not conversations[place].continues]
         told = _told_to_be_one(connection, conversations)
-        names = sorted({name for _, name in pairs} | set(told.values()))
+        found_before = _found_before(connection, conversations)
+        names = sorted({name for _, name in pairs} | {*told.values(), *found_before.values()})
         rows = {row[0]: row for row in tables.load_conversation_rows(connection, names)}
         turns: dict[str, list[Turn]] = {name: [] for name in names}
         for turn in tables.load_turns(connection, names).values() if names else ():
@@ -88,6 +89,8 @@ class Windows:
             places = paired(turns[name], as_called(turns[name], conversations[place].turns))
             if conversations[place].own_id is not None or _is_known_again(places):
                 joining[place] = {name: places}
+        for place, name in found_before.items():
+            joining[place] = {name: _in_order(turns[name], as_called(turns[name], conversations[place].turns))}
         return cls(joining, beside, near)
 
 
@@ -137,14 +140,24 @@ def _told_to_be_one(connection: Connection, conversations: Mapping[int, Conversa
     return found
 
 
+def _found_before(connection: Connection, conversations: Mapping[int, Conversation]) -> dict[int, str]:
+    """Return place -> the stored conversation whose window it was while both had their secrets."""
+    wanted = {place: said.window_of for place, said in conversations.items() if said.window_of and not said.is_apart}
+    there = set(tables.conversation_names(connection)) if wanted else set[str]()
+    return {place: name for place, name in wanted.items() if name in there}
+
+
 def paired(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]:
     """Return for each incoming turn the index of the equal stored turn, for windows known to be of one conversation.
 
     It takes the longest run of equal turns or, if there is none, single turns with the same speaker, time and text.
     """
     places = run_of(stored, incoming)
-    if any(index is not None for index in places):
-        return places
+    return places if any(index is not None for index in places) else _in_order(stored, incoming)
+
+
+def _in_order(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]:
+    """Return for each incoming turn the index of a stored one with the same speaker, time and text, in their order."""
     numbers: dict[tuple[str, str | None, str], list[int]] = {}
     for index, turn in enumerate(stored):
         numbers.setdefault(told_as(turn)[:3], []).append(index)
