@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, time
+from difflib import SequenceMatcher
 from itertools import combinations
 from pathlib import PurePath
 from typing import Generic, TypeVar
@@ -90,7 +91,7 @@ class Windows:
             if conversations[place].own_id is not None or _is_known_again(places):
                 joining[place] = {name: places}
         for place, name in found_before.items():
-            joining[place] = {name: _in_order(turns[name], as_called(turns[name], conversations[place].turns))}
+            joining[place] = {name: _aligned(turns[name], as_called(turns[name], conversations[place].turns))}
         return cls(joining, beside, near)
 
 
@@ -153,11 +154,8 @@ def paired(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]
     It takes the longest run of equal turns or, if there is none, single turns with the same speaker, time and text.
     """
     places = run_of(stored, incoming)
-    return places if any(index is not None for index in places) else _in_order(stored, incoming)
-
-
-def _in_order(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]:
-    """Return for each incoming turn the index of a stored one with the same speaker, time and text, in their order."""
+    if any(index is not None for index in places):
+        return places
     numbers: dict[tuple[str, str | None, str], list[int]] = {}
     for index, turn in enumerate(stored):
         numbers.setdefault(told_as(turn)[:3], []).append(index)
@@ -167,6 +165,16 @@ def _in_order(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | No
         last = next((index for index in reversed(found) if index is not None), -1)
         found.append(next((index for index in same if index > last), None))
     return found
+
+
+def _aligned(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]:
+    """Return for each incoming turn the index of the equal stored turn, though turns between are missing or differ."""
+    there, here = ([_unnumbered(turn) for turn in turns] for turns in (stored, incoming))
+    places: list[int | None] = [None] * len(incoming)
+    for block in SequenceMatcher(None, there, here, autojunk=False).get_matching_blocks():
+        for step in range(block.size):
+            places[block.b + step] = block.a + step
+    return places
 
 
 def as_called(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
