@@ -165,6 +165,7 @@ class Conversation:
     - `language`: the ISO 639 code of its language if the user told it; else it is found from the turns.
     - `missing`: the turns that were left out because they are forgotten, each with the names of the stored
       conversations that are known to have lost it; "" stands for those that cannot be told.
+    - `window_of`: the stored conversation whose window it was found to be before secrets were taken out of both.
     """
 
     name: str
@@ -188,6 +189,7 @@ class Conversation:
     joined: tuple[str, ...] = field(default=(), compare=False)
     language: str = field(default="", compare=False)
     missing: tuple[tuple[Turn, frozenset[str]], ...] = field(default=(), compare=False)
+    window_of: str = field(default="", compare=False)
 
 
 COPIED_FROM = "copied_from"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from goalmem_cli.errors import StoreError, UsageError
+from goalmem_cli.errors import StoreDamaged, StoreError, StoreNewer, UsageError
 from goalmem_cli.library.reports import Marked
 from goalmem_cli.memory_records import Voice
 from goalmem_cli.records import Conversation, Turn
@@ -65,7 +66,7 @@ def _part(memory: KeptMemory, names: Sequence[str]) -> None:
     if not names or not (memory.path / FORGOTTEN).exists():
         return
     chats = {chat_of(each) for each in memory.conversations() if each.name in set(names)} - {CHAT_UNKNOWN}
-    with memory.keeping() as written:
+    with memory.keeping() as written, suppress(StoreDamaged, StoreNewer):  # marks that cannot be read join nothing
         marks = Tombstones.of_folder(memory.path)
         if gone := marks.chats.keys() & {marks.mark(*chat) for chat in chats}:
             marks.with_chats({}, gone).keep(memory.path, written)

@@ -167,29 +167,35 @@ class KnownMemory:
         stored = [turn for turn in self._memory.turns(names) if turn.content_key in keys] if names else []
         return {turn.content_key: zone for turn in stored if (zone := zone_in(turn.attributes))}
 
-    def take_out(self, plain: Sequence[tuple[Conversation, Sequence[Turn]]], note: Callable[[str], None]) -> int:
+    def take_out(
+        self, plain: Sequence[tuple[Conversation, Sequence[Turn]]], note: Callable[[str], None]
+    ) -> tuple[int, list[str]]:
         """Delete these turns of transcripts from the memory, and return how many were stored.
 
         `note` says first what is deleted. No file of it holds their text afterwards. A dry reading only counts them. A
-        transcript that cannot be found, such as a copy under another name, is compared with what is stored.
+        transcript that cannot be found, such as a copy under another name, is compared with what is stored; for each
+        transcript the name of the one stored conversation that was found so is returned, else "".
 
         Raises:
             StoreError: they cannot be deleted.
         """
+        windows = [""] * len(plain)
         if not self._names:
-            return 0
-        names, keys = set[str](), set[str]()
-        for conversation, turns in plain:
+            return 0, windows
+        stored, names, keys = set(self._names.values()), set[str](), set[str]()
+        for place, (conversation, turns) in enumerate(plain):
             called = self._called(conversation)
-            names.update(called or self._previewed(conversation))
+            found_as = [] if called else [name for name in self._previewed(conversation) if name in stored]
+            windows[place] = found_as[0] if len(found_as) == 1 and not conversation.continues else ""
+            names |= {*called, *found_as} & stored
             keys.update(turn.content_key for turn in turns)
-        selection = Selection(tuple(sorted(names & set(self._names.values()))), content_keys=frozenset(keys))
+        selection = Selection(tuple(sorted(names)), content_keys=frozenset(keys))
         found = self._memory.forgettable(selection).turns if selection.conversations else 0
         if found and not self._is_dry:
             what = "1 stored turn that has secrets" if found == 1 else f"{found} stored turns that have secrets"
             note(f"replacing {what}, and deleting the kept proofs that quote them, which cannot be undone")
             self._memory.forget(selection)
-        return found
+        return found, windows
 
     def _previewed(self, conversation: Conversation) -> list[str]:
         """Return the names that the conversation would get; empty if it cannot be stored, which storing it reports."""

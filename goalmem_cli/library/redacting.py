@@ -55,21 +55,28 @@ class Redactor:
             waiting.append(conversation)
             turns += len(conversation.turns)
             if not self._plain or turns >= _TURNS_AT_ONCE:
-                self._settle()
-                yield from waiting
+                yield from self._settle(waiting)
                 waiting, turns = [], 0
-        self._settle()
-        yield from waiting
+        yield from self._settle(waiting)
 
-    def _settle(self) -> None:
-        """Write the marks of redacted turns, then delete the stored turns that have the secrets."""
+    def _settle(self, waiting: Sequence[Conversation]) -> list[Conversation]:
+        """Write the marks of redacted turns, then delete the stored turns that have the secrets.
+
+        Return the conversations, of which each knows the stored one whose window it was.
+        """
+        windows: dict[tuple[str | None, str], str] = {}
         if self._plain and self._known is not None:
             if not self._marks <= self._known.marks.redacted:
                 marks = frozenset(self._marks)
                 self._known.change(lambda there: there.with_redacted(marks))
             # After the marks: what is stored next is redacted even if this stops.
-            self.taken_out += self._known.take_out(self._plain, self._note)
+            count, found = self._known.take_out(self._plain, self._note)
+            self.taken_out += count
+            pairs = zip(self._plain, found, strict=True)
+            windows = {(said.file, said.name): name for (said, _), name in pairs if not said.continues}
         self._plain, self._marks = [], set()
+        names = ("" if said.continues else windows.get((said.file, said.name), "") for said in waiting)
+        return [replace(said, window_of=name) if name else said for said, name in zip(waiting, names, strict=True)]
 
     def redacted(self, conversation: Conversation) -> tuple[Conversation, Counter[str], Counter[str]]:
         """Return the conversation for `settled`, and the counts of redacted and of remaining secrets by kind."""

@@ -415,6 +415,7 @@ class Tombstones:
             until=until,
             somebody=somebody,
             minutes=minutes,
+            chats=_numbers(turns, _pairs(self.chats)),
         )
 
     def marks(self, told: Iterable[Sequence[str | None]]) -> frozenset[str]:

@@ -877,6 +877,15 @@ def test_marks_hold_while_secrets_are_blacked_out(goalmem: Goalmem, talk: Path) 
         assert both == known.marks and both.redacted == {MARK, MARK[::-1]} and both.counts == (1, 0)
 
 
+def test_marks_that_cannot_be_read_hinder_no_forgetting_without_marks(goalmem: Goalmem, talk: Path) -> None:
+    """The file stays as it is, for the error of the next command that needs it."""
+    assert goalmem("forget", "--speaker", "Nora", "--yes").code == 0
+    (file,) = Path().rglob(FORGOTTEN)
+    file.write_text("{", "utf-8")
+    assert goalmem("forget", talk.stem, "--leave-nothing", "--yes").code == 0
+    assert file.read_text("utf-8") == "{"
+
+
 @pytest.mark.parametrize(
     "told",
     [

@@ -18,6 +18,7 @@ from tests.invoking import Goalmem, scripted
 from tests.milvus.test_forgetting import contents
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLE"
+WORDS = "the boat leaves harbour early so bring warm coats and the blue lantern because winter nights fall fast".split()
 GITHUB = "ghp_" + "a1B2" * 9
 SECRET = {
     "role": "user", "name": "Nora", "content": f"The key is {KEY}, for the bike shed.",
@@ -450,6 +451,53 @@ def test_a_copy_brings_no_redacted_secret_back(
     assert (stats["conversations"], stats["turns"]) == (1, 2)
     assert not any(KEY.lower() in contents(tmp_path / folder).lower() for folder in ("here", "data"))
     close_embedded()
+
+
+def _window(file: Path, first: int, last: int) -> str:
+    """Write a part of a chat as a table; each third turn has another key."""
+    lines = [
+        f"2026-03-01T{9 + at // 10:02}:{at % 10 * 5:02},{('Nora', 'Ben')[at * at % 3 % 2]},"
+        f"line {at} {' '.join(f'{word}{at}' for word in WORDS)}{f' AKIA{at:016}' if at % 3 == 0 else ''}"
+        for at in range(first, last)
+    ]
+    file.write_text("\n".join(("timestamp,speaker,text", *lines)) + "\n", "utf-8")
+    return str(file)
+
+
+@pytest.mark.parametrize("first", ["one", "two"])
+@pytest.mark.parametrize("redacted", ["one", "two"])
+def test_a_redacted_window_stays_in_its_chat(either: Goalmem, tmp_path: Path, first: str, redacted: str) -> None:
+    """Either window of a joined chat is replaced in it, each turn at its place; another chat stays another."""
+    files = {"one": _window(tmp_path / "one.csv", 0, 22), "two": _window(tmp_path / "two.csv", 12, 33)}
+    second = "two" if first == "one" else "one"
+    other = tmp_path / "other.csv"
+    other.write_text(
+        Path(files["two"]).read_text("utf-8").replace("line", "another").replace("03-01", "04-02"), "utf-8"
+    )
+    for file in (files[first], files[second], str(other)):
+        assert either("ingest", file).code == 0
+    assert "7 new would be stored" in either("ingest", "--redact", "--dry-run", files["two"]).out
+    told = either("ingest", "--redact", files[redacted])
+    count = {"one": 8, "two": 7}[redacted]
+    assert f"{count} new stored" in told.out, told.err
+    assert "nothing new" in either("ingest", files[redacted]).out
+    assert either("stores", "export", "--out", str(tmp_path / "all.jsonl")).code == 0
+    lines = map(json.loads, (tmp_path / "all.jsonl").read_text("utf-8").splitlines())
+    texts = [line["turn"]["text"] for line in lines if line.get("turn", {}).get("text", "").startswith("line")]
+    assert [int(text.split()[1]) for text in texts] == list(range(33))
+    blacked_out = {at for at, text in enumerate(texts) if "[redacted: aws key]" in text}
+    assert blacked_out == {at for at in range(33) if at % 3 == 0 and (at < 22 if redacted == "one" else at >= 12)}
+    stats = json.loads(either("stores", "show", "--json").out)["stats"]
+    assert (stats["conversations"], stats["turns"]) == (2, 54)
+    assert either("stores", "verify", "-q").code == 0
+
+
+def test_a_redacted_window_that_is_read_apart_is_another_chat(goalmem: Goalmem, tmp_path: Path) -> None:
+    """As --apart has it for any window."""
+    one, two = _window(tmp_path / "one.csv", 0, 22), _window(tmp_path / "two.csv", 12, 33)
+    for words in ((one,), (two,), ("--redact", "--apart", two)):
+        assert goalmem("ingest", *words).code == 0
+    assert json.loads(goalmem("stores", "show", "--json").out)["stats"]["conversations"] == 2
 
 
 def test_a_dry_run_takes_nothing_out(goalmem: Goalmem, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, time
+from difflib import SequenceMatcher
 from itertools import combinations
 from pathlib import PurePath
 from typing import Generic, TypeVar
@@ -54,7 +55,8 @@ class Windows:
         found = overlaps.load_neighbours(connection, transcripts) if transcripts else []
         pairs = [(place, name) for place, name in found if name != stretched or not conversations[place].continues]
         told = _told_to_be_one(connection, conversations)
-        names = sorted({name for _, name in pairs} | set(told.values()))
+        found_before = _found_before(connection, conversations)
+        names = sorted({name for _, name in pairs} | {*told.values(), *found_before.values()})
         rows = {row[0]: row for row in tables.load_conversation_rows(connection, names)}
         turns: dict[str, list[Turn]] = {name: [] for name in names}
         for turn in tables.load_turns(connection, names).values() if names else ():
@@ -88,6 +90,8 @@ class Windows:
             places = paired(turns[name], as_called(turns[name], conversations[place].turns))
             if conversations[place].own_id is not None or _is_known_again(places):
                 joining[place] = {name: places}
+        for place, name in found_before.items():
+            joining[place] = {name: _aligned(turns[name], as_called(turns[name], conversations[place].turns))}
         return cls(joining, beside, near)
 
 
@@ -137,6 +141,13 @@ def _told_to_be_one(connection: Connection, conversations: Mapping[int, Conversa
     return found
 
 
+def _found_before(connection: Connection, conversations: Mapping[int, Conversation]) -> dict[int, str]:
+    """Return place -> the stored conversation whose window it was while both had their secrets."""
+    wanted = {place: said.window_of for place, said in conversations.items() if said.window_of and not said.is_apart}
+    there = set(tables.conversation_names(connection)) if wanted else set[str]()
+    return {place: name for place, name in wanted.items() if name in there}
+
+
 def paired(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]:
     """Return for each incoming turn the index of the equal stored turn, for windows known to be of one conversation.
 
@@ -154,6 +165,16 @@ def paired(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]
         last = next((index for index in reversed(found) if index is not None), -1)
         found.append(next((index for index in same if index > last), None))
     return found
+
+
+def _aligned(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]:
+    """Return for each incoming turn the index of the equal stored turn, though turns between are missing or differ."""
+    there, here = ([_unnumbered(turn) for turn in turns] for turns in (stored, incoming))
+    places: list[int | None] = [None] * len(incoming)
+    for block in SequenceMatcher(None, there, here, autojunk=False).get_matching_blocks():
+        for step in range(block.size):
+            places[block.b + step] = block.a + step
+    return places
 
 
 def as_called(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
