@@ -221,8 +221,9 @@ def same_time(match: re.Match[str], scene: Scene) -> list[Period]:
 
 
 def day_of_week(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "Friday last week", "next week on Tuesday"."""
-    return [single(week_of(scene.day, STEPS[match["step"]]).first + timedelta(days=WEEKDAY[match["day"]]))]
+    """Read "Friday last week", "next week on Tuesday", "on Tuesday of the week after next"."""
+    step = {"before last": -2, "after next": 2, **STEPS}[match["step"]]
+    return [single(week_of(scene.day, step).first + timedelta(days=WEEKDAY[match["day"]]))]
 
 
 def part_of_year(match: re.Match[str], scene: Scene) -> list[Period]:

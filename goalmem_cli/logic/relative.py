@@ -222,6 +222,12 @@ _RULES = (
     _rule("week & DAYS", rf"(?:on )?(?P<day>{DAY}),?(?: of)? (?P<step>last|this|next) week", read.day_of_week),
     _rule("week & DAYS", rf"(?P<step>last|this|next) week,?(?: on)? (?P<day>{FULL_DAY})", read.day_of_week),
     _rule(
+        "week & DAYS",
+        rf"(?:on )?(?P<day>{DAY}),?(?: of| in)? the week (?P<step>before last|after next)",
+        read.day_of_week,
+    ),
+    _rule("week & DAYS", rf"the week (?P<step>before last|after next),?(?: on)? (?P<day>{FULL_DAY})", read.day_of_week),
+    _rule(
         "year & MONTHS SEASONS HOLIDAYS",
         rf"(?:in )?(?:the )?{_YEARLY},?(?: of)? (?P<step>last|this|next) year",
         read.part_of_year,

@@ -178,6 +178,25 @@ def test_the_note_has_the_words_as_they_were_said() -> None:
     assert found.text == "Übermorgen"
 
 
+@pytest.mark.parametrize(
+    ("code", "text", "first"),
+    [
+        ("en", "See you on Tuesday of the week after next.", "2026-03-24"),
+        ("en", "I met him the week before last on Friday.", "2026-02-27"),
+        ("ja", "再来週の火曜日に会おう", "2026-03-24"), ("ja", "さ来週の火曜に会おう", "2026-03-24"),
+        ("ja", "来週の火曜日に会おう", "2026-03-17"), ("ja", "先々週の火曜日に会った", "2026-02-24"),
+        ("ja", "再来週末に会おう", "2026-03-28"), ("ja", "先々週末に会った", "2026-02-28"),
+        ("zh", "上上周五我去了", "2026-02-27"), ("zh", "下下个星期三见", "2026-03-25"), ("zh", "下周三见", "2026-03-18"),
+        ("zh", "上上个周末我们去了海边", "2026-02-28"), ("zh", "下下周末去", "2026-03-28"), ("zh", "上上个月搬家了", "2026-01-01"),
+        ("zh", "下下个月搬家", "2026-05-01"), ("zh", "我大前年搬家了", "2023-01-01"), ("zh", "我前年搬家了", "2024-01-01"),
+    ],
+)  # fmt: skip
+def test_the_second_week_month_or_year_from_now(code: str, text: str, first: str) -> None:
+    """Said on Saturday, 14 March 2026: also its weekday and its weekend, and nothing beside it."""
+    (noted,) = annotate(text, datetime(2026, 3, 14, 18, 20), (), code)
+    assert noted.first.isoformat() == first
+
+
 @pytest.mark.parametrize("code", CODES)
 def test_each_rule_is_said_in_english_that_is_understood(code: str) -> None:
     """Every pattern compiles, and its English, filled in, is one time expression."""
