@@ -50,17 +50,21 @@ def suggestions(memory: KeptMemory) -> list[Suggestion]:
     """
     stored = memory.conversations()
     roster = roster_of(memory, stored)
-    found: dict[frozenset[str], Suggestion] = {}
     turns = ((turn.conversation, turn) for turn in memory.turns())
     ways = (_same_turns(turns, roster), _numbers(roster), _rooms_of_numbers(roster, stored), _spellings(roster))
-    for one, other, reason, rooms in (each for way in ways for each in way):
-        if one != other and not _are_two(one, other):
-            found.setdefault(frozenset((one.shown, other.shown)), _suggestion(one, other, reason, rooms, roster))
+    pairs = (each for way in ways for each in way)
+    return _once((pair for pair in pairs if not _are_two(pair[0], pair[1])), roster)
+
+
+def _once(pairs: Iterable[_Pair], roster: Roster) -> list[Suggestion]:
+    """Return a suggestion for each pair of two speakers, with its first reason."""
+    found: dict[frozenset[str], Suggestion] = {}
+    for one, other, reason, rooms in pairs:
+        if one != other:
+            handles = roster.handle(one), roster.handle(other)
+            suggestion = Suggestion(one.shown, other.shown, reason, handles, rooms)
+            found.setdefault(frozenset((one.shown, other.shown)), suggestion)
     return list(found.values())
-
-
-def _suggestion(one: Somebody, other: Somebody, reason: str, rooms: tuple[str, ...], roster: Roster) -> Suggestion:
-    return Suggestion(one.shown, other.shown, reason, (roster.handle(one), roster.handle(other)), rooms)
 
 
 def said_elsewhere(memory: KeptMemory, ids: Set[str], conversations: Sequence[str] | None) -> dict[str, int]:
@@ -116,11 +120,14 @@ def numbers_of(memory: KeptMemory, grown: Mapping[str, Sequence[Turn]]) -> list[
     turns += [(name, each) for name, told in grown.items() if name in compared for each in told]
     same = _same_turns(turns, roster)
     ways = (same, _numbers(roster), _rooms_of_numbers(roster, stored))
-    found: dict[frozenset[str], Suggestion] = {}  # a pair once: there may be several reasons
-    for one, other, reason, rooms in (each for way in ways for each in way):
-        if one != other and not speak.isdisjoint((*one.voices, *other.voices)) and any(map(digits_of, one.names)):
-            found.setdefault(frozenset((one.shown, other.shown)), _suggestion(one, other, reason, rooms, roster))
-    return list(found.values())
+    return _once(
+        (
+            (one, other, reason, rooms)
+            for one, other, reason, rooms in (each for way in ways for each in way)
+            if not speak.isdisjoint((*one.voices, *other.voices)) and any(map(digits_of, one.names))
+        ),
+        roster,
+    )
 
 
 def _summary(name: str, turns: Sequence[Turn]) -> ConversationSummary:

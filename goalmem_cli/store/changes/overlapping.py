@@ -168,7 +168,10 @@ def paired(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]
 
 
 def _aligned(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]:
-    """Return for each incoming turn the index of the equal stored turn, though turns between are missing or differ."""
+    """Return for each incoming turn the index of the equal stored turn, though turns between are missing or differ.
+
+    For a window of which all turns were compared before: in two other windows, undated "ok"s may be two turns.
+    """
     there, here = ([_unnumbered(turn) for turn in turns] for turns in (stored, incoming))
     places: list[int | None] = [None] * len(incoming)
     for block in SequenceMatcher(None, there, here, autojunk=False).get_matching_blocks():
